@@ -27,12 +27,13 @@ type Agent interface {
 
 // Input is the input of an attempt. Its JSON is sent to the machine that makes the attempt.
 type Input struct {
-	Title   string // title of the issue
-	Body    string // body of the issue
-	AskedBy string // login of the user who started the task
-	Author  string // login of the author of the issue
-	Access  string // the author's permission in the repository, in GitHub's terms
-	Repo    string // owner/name
+	Task    sia.TaskID // for the log; may be empty
+	Title   string     // title of the issue
+	Body    string     // body of the issue
+	AskedBy string     // login of the user who started the task
+	Author  string     // login of the author of the issue
+	Access  string     // the author's permission in the repository, in GitHub's terms
+	Repo    string     // owner/name
 	Issue   int
 	Attempt int // 1-based
 

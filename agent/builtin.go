@@ -122,7 +122,7 @@ func (b *BuiltinAgent) Run(ctx context.Context, in Input, rec Recorder) (Result,
 	}
 	r.budget.bookSaved(in.Saved)
 	res, err := r.attempt(ctx)
-	b.log.InfoContext(ctx, "attempt ended", "repo", in.Repo, "issue", in.Issue, "attempt", in.Attempt,
+	b.log.InfoContext(ctx, "attempt ended", "task", in.Task, "attempt", in.Attempt,
 		"end", res.End, "reason", res.Reason, "turns", res.Turns, "credits", res.Cost.String(), "edit_format", b.format,
 		"edits", res.Edits.Made, "failed_edits", res.Edits.Failed)
 	return res, err

@@ -148,8 +148,7 @@ func (a *CommandAgent) Run(ctx context.Context, in Input, rec Recorder) (Result,
 	}
 	r.meter = &callMeter{defaultMax: defaultMaxAnswer, budget: spent, onCall: r.passCall, onLimit: r.endAtLimit}
 	res, err := r.attempt(ctx)
-	a.Logger.InfoContext(ctx, "attempt ended", "repo", in.Repo, "issue", in.Issue, "attempt", in.Attempt, "agent",
-		a.Name(),
+	a.Logger.InfoContext(ctx, "attempt ended", "task", in.Task, "attempt", in.Attempt, "agent", a.Name(),
 		"end", res.End, "reason", res.Reason, "turns", res.Turns, "credits", res.Cost.String())
 	return res, err
 }

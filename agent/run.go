@@ -235,6 +235,7 @@ func (r *builtinRun) handleError(ctx context.Context, resp llm.Response, err err
 		Message:    unansweredReason(err, e) + ". " + e.Advice(),
 		Permanent:  !e.Temporary() || r.neverAnswers(e),
 		RetryAfter: e.RetryAfter,
+		Outage:     e.Kind == llm.KindNetwork || e.Kind == llm.KindOverloaded || e.Kind == llm.KindRateLimit,
 		Err:        err,
 	}
 }

@@ -78,7 +78,7 @@ func (s *runnerFactory) openRunner(
 		message = fmt.Sprintf("The setup commands took more than %s and were stopped. What they install may be missing.%s",
 			s.setupTimeout, message)
 	default:
-		s.log.WarnContext(ctx, "setup could not run", "repo", in.Repo, "issue", in.Issue, "error", err)
+		s.log.WarnContext(ctx, "setup could not run", "task", in.Task, "error", err)
 		note, message = "setup could not run: "+err.Error(), "The setup commands could not run on this machine. What they "+
 			"install is missing."
 	}
@@ -97,8 +97,7 @@ func (s *runnerFactory) notifyPrepared(ctx context.Context, in Input) {
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), preparedTimeout)
 	defer cancel()
 	if err := in.Prepared(bounded); err != nil {
-		s.log.WarnContext(ctx, "files that setup left are taken for the attempt's", "repo", in.Repo, "issue", in.Issue,
-			"error", err)
+		s.log.WarnContext(ctx, "files that setup left are taken for the attempt's", "task", in.Task, "error", err)
 	}
 }
 

@@ -52,7 +52,7 @@ type Options struct {
 	Boundary func(ctx context.Context, when string, f sia.Effect) // see store.Handlers
 	Front    *Front                                               // listeners, closed by the app; nil: as configured
 	Invited  *signin.Invitation                                   // browser that ran set-up and may watch; nil: none
-	Version  string                                               // of this program, for traces
+	Version  string                                               // of this program, for the log and traces
 	Local    Local
 	// holds a short conversation with each model at the start of Run, which costs a few cents
 	ProbeModels bool
@@ -94,6 +94,7 @@ type App struct {
 	Evolver *trial.Evolver
 	Metrics http.Handler // handler of /metrics
 
+	version  string
 	config   Config
 	log      *slog.Logger
 	git      *gitops.Cache    // nil: the server has no mirrors
@@ -113,6 +114,8 @@ type App struct {
 	runners  http.Handler     // serves runners; nil: attempts are run here
 	hook     *webhook.Handler // receives deliveries; nil: not in this server's roles
 	ending   chan struct{}    // closed when Run ends
+
+	free func() (int64, error) // free space of the server's folder, in bytes
 }
 
 // New opens the database, migrates its schema, starts the engine and binds the listeners. Nothing is served before Run.
@@ -141,16 +144,18 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 		Mask: g.secrets.Mask, Logger: g.log, Now: g.now, Store: g.store}); err != nil {
 		return nil, errors.Join(err, g.store.Close())
 	}
-	a := &App{tracer: tracer, Store: g.store, GitHub: g.github, Evolver: g.evolver, config: c, log: g.log, git: g.git,
+	a := &App{tracer: tracer, Store: g.store, GitHub: g.github, Evolver: g.evolver, version: o.Version,
+		config: c, log: g.log, git: g.git,
 		secrets: g.secrets, now: g.now,
 		front: o.Front, probes: modelProbes{c.Models.Named(), memory}, probing: o.ProbeModels && c.Roles.Has(RoleWork),
-		ending: make(chan struct{})}
+		ending: make(chan struct{}), free: func() (int64, error) { return FreeSpace(c.Dir) }}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, a.Close())
 		}
 	}()
-	if a.Metrics, err = metrics.New(calls, g.store, a.rateLimits, a.unread, c.Roles.Names(), g.log, g.now); err != nil {
+	if a.Metrics, err = metrics.New(calls, g.store, a.rateLimits, a.unread, a.free, c.Roles.Names(), g.log,
+		g.now); err != nil {
 		return nil, err
 	}
 	if c.Roles.usesGitHub() {
@@ -278,7 +283,7 @@ func (a *App) routes(invited *signin.Invitation) error {
 	site, err := signin.New(signin.Config{
 		GitHub: a.config.GitHub.URL, API: a.config.GitHub.API, ClientID: a.config.GitHub.ClientID,
 		ClientSecret: a.config.GitHub.ClientSecret, PublicURL: a.config.PublicURL, Installed: a.GitHub,
-		Logger: a.log, Now: a.now, For: a.config.SignInFor,
+		Logger: a.log, Now: a.now, Lifetime: a.config.SignInFor,
 	}, a.pages)
 	if err != nil {
 		return err
@@ -320,9 +325,15 @@ func (a *App) Periodic(ctx context.Context, name string) error {
 
 // Run serves until ctx ends, then lets running requests and effects finish. It returns nil after ctx has ended.
 func (a *App) Run(ctx context.Context) error {
-	context.AfterFunc(ctx, func() { close(a.ending) }) // ends open pages first, because the front waits for them
+	context.AfterFunc(ctx, func() {
+		a.logEnding(context.WithoutCancel(ctx), context.Cause(ctx))
+		close(a.ending) // ends open pages first, because the front waits for them
+	})
 	a.front.Answer(a.public, a.private)
-	about := []any{"role", a.config.Roles.String()}
+	about := []any{"version", a.version, "role", a.config.Roles.String(), "database", "SQLite"}
+	if store.IsPostgres(a.config.DB) {
+		about[len(about)-1] = "PostgreSQL"
+	}
 	if a.config.Roles.Has(RoleIntake) {
 		about = append(about, "webhooks", a.Addr().String()+"/webhook")
 	}
@@ -350,7 +361,21 @@ func (a *App) Run(ctx context.Context) error {
 	}
 	err := a.front.Run(ctx)
 	probing.Wait()
+	if ctx.Err() != nil {
+		<-a.ending
+	}
 	return err
+}
+
+// logEnding logs that the server stops, and what it waits for.
+func (a *App) logEnding(ctx context.Context, why error) {
+	about := []any{"why", why, "within", stopTimeout}
+	if a.engine != nil {
+		attempts, effects := a.engine.Running()
+		about = append(about, "attempts", attempts, "effects", effects)
+	}
+	a.log.InfoContext(ctx, "stopping: no more work is begun; attempts go on at the next start or on another server, and "+
+		"other effects may end", about...)
 }
 
 // Close stops the engine and releases all resources. Running effects get up to stopTimeout; unfinished ones continue

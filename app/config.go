@@ -55,7 +55,7 @@ type Config struct {
 	Welcome    bool            // propose settings to each new repository, once, in a pull request
 	Schedule   sweep.Schedule  // of the periodic work
 	Keep       sweep.Retention // of data not needed for work; zero: forever
-	SignInFor  time.Duration   // duration of a sign-in to the pages; 0: [signin.MostFor]
+	SignInFor  time.Duration   // duration of a sign-in to the pages; 0: [signin.MaxLifetime]
 	Notify     notify.Config   // notifications outside GitHub
 	// WriteSpacing is the average time between writes to one repository on GitHub; 0: one second, as GitHub recommends.
 	// https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api
@@ -124,6 +124,15 @@ func (c Config) validate(serves bool) error {
 	return errors.Join(c.GitHub.missing(), c.validateRest(serves))
 }
 
+// CheckDirect returns an error if DBDirect is set beside a SQLite file.
+func (c Config) CheckDirect() error {
+	if c.DBDirect == "" || store.IsPostgres(c.DB) {
+		return nil
+	}
+	return errors.New("--db-direct (SIA_DB_DIRECT) says where PostgreSQL itself is, and the database is a SQLite file; " +
+		"set --db to a PostgreSQL database, or leave --db-direct out")
+}
+
 // missing returns an error that names what is missing for access to GitHub as the app; nil: nothing.
 func (g GitHubConfig) missing() error {
 	var all []error
@@ -158,7 +167,7 @@ func (c Config) validateRest(serves bool) error {
 			"SIA_CLIENT_SECRET), or neither")
 	need(c.Attempts > 0, "--attempts %d: at least one attempt has to be made at a time", c.Attempts)
 	need(c.WriteSpacing > 0, "--write-spacing %s: the time between writes has to be positive", c.WriteSpacing)
-	all = append(all, c.CheckAddresses(), c.CheckNames(), c.Notify.Validate())
+	all = append(all, c.CheckAddresses(), c.CheckDirect(), c.CheckNames(), c.Notify.Validate())
 	if c.Dir != "" {
 		if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 			all = append(all, fmt.Errorf("the data folder can't be made: %w; set --dir or SIA_DIR to a folder that SIA may "+

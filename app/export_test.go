@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/sweep"
@@ -36,5 +37,8 @@ func OpenParts(ctx context.Context, c Config, o Options) (_ *Parts, err error) {
 	return &Parts{Store: g.store, Intake: p.intake, Worker: p.worker, Sweeper: p.sweeper}, nil
 }
 
-// ReadyOf serves /readyz for a server that checks only the database.
-func ReadyOf(s *store.Store) http.Handler { return http.HandlerFunc((&App{Store: s}).ready) }
+// ReadyOf serves /readyz for a server that checks only the database and the free space of its folder, in bytes.
+func ReadyOf(s *store.Store, free int64) http.Handler {
+	a := &App{Store: s, now: time.Now, free: func() (int64, error) { return free, nil }}
+	return http.HandlerFunc(a.ready)
+}

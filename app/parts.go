@@ -99,7 +99,7 @@ func newWorker(
 	g.tests = evidence.NewLooker(box, filepath.Join(sandboxCache(c), "tests"), c.SetupHosts, g.now)
 	w, err := work.New(work.Deps{
 		Store: g.store, GitHub: g.github, Git: g.git, Coders: coders,
-		Diagnoser: &diagnose.Diagnoser{Model: chains["sia"], Log: g.log},
+		Diagnoser: &diagnose.Diagnoser{Model: chains["sia"], Log: g.log, LastTry: store.LastTry},
 		Reviewer:  &diagnose.Reviewer{Model: chains["reviewer"], Log: g.log}, Checker: checker,
 		Evidence: g.tests,
 		Settings: g.settings, Looker: looker, Chooser: chooser,

@@ -94,7 +94,7 @@ func TestNotReadyWithoutWrites(t *testing.T) {
 		}
 	}
 	w := httptest.NewRecorder()
-	app.ReadyOf(s).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/readyz", http.NoBody))
+	app.ReadyOf(s, app.MinFree).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/readyz", http.NoBody))
 	if w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "does not take what is written") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}

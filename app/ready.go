@@ -133,8 +133,9 @@ func (a *App) isIndispensable(what string, down map[string]bool) bool {
 	return false
 }
 
-// ready responds with 200 if tasks can make progress: the database is readable and writable, GitHub accepts the app,
-// and each role has an available model. Otherwise it responds with 503 and the problems, one per line.
+// ready responds with 200 if tasks can make progress: the database is readable and writable, the server's folder has
+// free space, GitHub accepts the app, and each role has an available model. Otherwise it responds with 503 and the
+// problems, one per line.
 func (a *App) ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
 	defer cancel()
@@ -145,6 +146,14 @@ func (a *App) ready(w http.ResponseWriter, r *http.Request) {
 	if a.Store.Refused() != "" { // the details name a file or a server; they are in the log
 		http.Error(w, "database: it does not take what is written to it; the log says why", http.StatusServiceUnavailable)
 		return
+	}
+	if a.config.Roles.Has(RoleWork) { // the others don't write to the folder
+		if free, err := a.free(); err == nil {
+			if err := CheckFree(free); err != nil {
+				http.Error(w, "disk: "+err.Error(), http.StatusServiceUnavailable)
+				return
+			}
+		}
 	}
 	problems := a.blockingProblems(r.Context())
 	if len(problems) == 0 {

@@ -6,12 +6,12 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// baseCacheBytes bounds the bases of deltas that one read of a mirror keeps,
-// so that a running attempt stays within its share of memory.
+// baseCacheBytes bounds the delta bases that one read of a mirror caches, so that an attempt stays within its memory
+// limit.
 const baseCacheBytes = 16 << 20
 
-// baseCache keeps bases of deltas, and begins anew when it is full. Contents are shared
-// and must not be changed. Safe for concurrent use.
+// baseCache caches delta bases and is cleared when it is full. Contents are shared and must not be changed. Safe for
+// concurrent use.
 type baseCache struct {
 	mu   sync.Mutex
 	held int

@@ -32,9 +32,8 @@ func bigRepository(b *testing.B) (*gitServer, string, string) {
 	return s, bare, commitAll(b, work, "big")
 }
 
-// BenchmarkSecondWorkspace makes the workspace of a second attempt with its base
-// in the mirror, beside what the git command line needs for a clone that
-// borrows the mirror's objects.
+// BenchmarkSecondWorkspace makes the workspace of a second attempt with its base in the mirror, and compares it with
+// the git command line's clone that borrows the mirror's objects.
 func BenchmarkSecondWorkspace(b *testing.B) {
 	s, bare, sha := bigRepository(b)
 	r := openCache(b, b.TempDir(), CacheOptions{}).Repo(s.remote("big.git"))
@@ -54,7 +53,7 @@ func BenchmarkSecondWorkspace(b *testing.B) {
 	})
 	b.Run("git", func(b *testing.B) {
 		mirror := filepath.Join(b.TempDir(), "mirror.git")
-		git(b, b.TempDir(), "clone", "-q", "--bare", "file://"+bare, mirror) // git borrows from no shallow one
+		git(b, b.TempDir(), "clone", "-q", "--bare", "file://"+bare, mirror) // git can't borrow from a shallow one
 		for b.Loop() {
 			dir := filepath.Join(b.TempDir(), "w")
 			git(b, mirror, "clone", "-q", "--reference", mirror, "--depth", "1", "file://"+bare, dir)

@@ -31,7 +31,8 @@ func putObject(t *testing.T, dir, in string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// multiplied is a commit with a tree that has ten of the same in each folder, so many deep, within other folders.
+// multiplied makes a commit of a tree in which each folder contains the same folder ten times, deep levels deep, within
+// other folders.
 func multiplied(t *testing.T, dir, content string, deep int, within ...string) string {
 	t.Helper()
 	mode, id := "100644 blob", putObject(t, dir, content, "hash-object", "-w", "--stdin")
@@ -50,8 +51,8 @@ func multiplied(t *testing.T, dir, content string, deep int, within ...string) s
 	return sha
 }
 
-// A few objects that stand for a million files, or for terabytes, are refused before
-// anything of them is written, and so is a comparison with them.
+// A few objects that describe a million files, or terabytes, are refused before anything is written, and so is a
+// comparison with them.
 //
 //test:plain
 //test:thorough
@@ -84,7 +85,7 @@ func TestTreeBombs(t *testing.T) {
 	}
 }
 
-// A checkout ends with its context.
+// A checkout ends when its context is cancelled.
 func TestCheckoutIsCancelled(t *testing.T) {
 	f := newFixture(t)
 	sha := multiplied(t, f.work, "x", 4)
@@ -107,7 +108,7 @@ func TestCheckoutIsCancelled(t *testing.T) {
 	}))
 }
 
-// A work tree that is no tree for others is refused in words, and a commit with it.
+// A work tree that is no valid tree is refused with a reason, as is a commit of it.
 func TestCommitOfAnUnfitTree(t *testing.T) {
 	for name, c := range map[string]struct{ path, says string }{
 		"deep":             {strings.Repeat("d/", 205) + "f", "nested deeper than 200"},
@@ -129,7 +130,7 @@ func TestCommitOfAnUnfitTree(t *testing.T) {
 	}
 }
 
-// A work tree that was taken away, or another in its place, is no change of everything.
+// A work tree that was removed or replaced is not taken for a change of every file.
 func TestCommitOfAnotherFolder(t *testing.T) {
 	for name, instead := range map[string]func(dir string) error{
 		"nothing":      func(string) error { return nil },
@@ -152,7 +153,7 @@ func TestCommitOfAnotherFolder(t *testing.T) {
 	}
 }
 
-// Names that are .git on some system are in no tree that is made.
+// Names that mean .git on some system are left out of every tree.
 func TestCommitLeavesOutOtherGits(t *testing.T) {
 	f := newFixture(t)
 	w := must[*Workspace](t)(f.repo.Workspace(t.Context(), "", f.main))
@@ -173,7 +174,7 @@ func TestCommitLeavesOutOtherGits(t *testing.T) {
 	}
 }
 
-// Every path that a commit adds or changes is met with its content, however large.
+// EachChange visits every path that a commit adds or changes, with its content, however large.
 func TestEachChange(t *testing.T) {
 	f := newFixture(t)
 	w := must[*Workspace](t)(f.repo.Workspace(t.Context(), "", f.main))

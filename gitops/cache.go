@@ -14,20 +14,21 @@ import (
 	"time"
 )
 
-// CacheOptions are what a [Cache] needs from outside. The zero value works.
+// CacheOptions configures a [Cache]. The zero value works.
 type CacheOptions struct {
-	// Logger gets what a person may want to know later; nil drops it.
+	// Logger logs problems that are not returned as errors; nil logs nothing.
 	Logger *slog.Logger
-	// MayPush is asked right before a push is sent, with the context of its caller; an error keeps it from being
-	// sent. Nil: nothing but the branch's head decides.
+	// MayPush is called right before a push is sent, with its caller's context; an error prevents the push. Nil allows
+	// every push that the lease allows.
 	MayPush func(ctx context.Context) error
-	// Kept is asked for a commit that the mirror of a remote lacks, before its server is: it may have been made by
-	// another machine, and be pushed by none yet. It returns what [Repo.PackMade] gave there; nil: it has none.
+	// Kept returns a commit that the mirror of a remote lacks. It is called before the server is asked: another machine
+	// may have made the commit without pushing it. It returns what [Repo.PackMade] returned there, or nil if it has none.
 	Kept func(ctx context.Context, key, sha string) ([]byte, error)
-	// Keys are those of the remotes that may still be read. Nil: of all.
+	// Keys returns the keys of the remotes that may still be read. Nil allows all.
 	Keys func(ctx context.Context) ([]string, error)
-	// Remove removes a tree, or a file, that programs may have written: they close folders, as Go's module cache does,
-	// or nest them deeper than can be open at a time. Nil: [os.RemoveAll], where no program runs in workspaces.
+	// Remove removes a tree or a file that programs may have written. They make folders read-only, as Go's module cache
+	// does, or nest them deeper than can be open at a time. Nil is [os.RemoveAll], for caches in which no program runs in
+	// workspaces.
 	Remove func(name string) error
 	// Ignored has the format of a .gitignore. Its patterns apply in every workspace, before those of its own files.
 	Ignored []byte
@@ -44,17 +45,17 @@ type Cache struct {
 	keys     func(context.Context) ([]string, error)
 	remove   func(name string) error
 	ignored  []byte
-	question time.Duration // bounds an exchange that carries no pack
+	question time.Duration // bounds an exchange without a pack
 	now      func() time.Time
 	pause    func(context.Context, time.Duration) error
-	servers  sync.Map // what handshakes found out, server by [Repo.serverKey]
+	servers  sync.Map // results of handshakes, by [Repo.serverKey]
 	locks    fileLocks
 }
 
 // The folders of a cache directory.
 const (
 	mirrorsDir    = "mirrors"    // one folder per remote
-	statesDir     = "states"     // what we know of each workspace
+	statesDir     = "states"     // the state of each workspace
 	workspacesDir = "workspaces" // workspaces without a directory of their own
 	locksDir      = "locks"      // held while a workspace is made
 	tmpDir        = "tmp"        // transfers; on the same file system, so that they can be renamed
@@ -63,11 +64,11 @@ const (
 const (
 	// leftoverAge is how old a file of a killed process is when it is removed.
 	leftoverAge = 48 * time.Hour
-	// unusedAfter is how long a mirror stays into which nothing is put: a commit made here does not stay for longer.
+	// unusedAfter is how long an unused mirror is kept. A commit made here is not kept longer either.
 	unusedAfter = keepMade
 )
 
-// OpenCache opens a cache directory, or makes it, and removes from it what [Cache.Tidy] does.
+// OpenCache opens a cache directory, creating it if needed, and calls [Cache.Tidy].
 func OpenCache(dir string, opts CacheOptions) (*Cache, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -84,7 +85,7 @@ func OpenCache(dir string, opts CacheOptions) (*Cache, error) {
 	if c.remove == nil {
 		c.remove = os.RemoveAll
 	}
-	c.client = &http.Client{CheckRedirect: followRename} // each exchange has a time limit of its own
+	c.client = &http.Client{CheckRedirect: followRename} // each exchange has its own time limit
 	for _, d := range []string{mirrorsDir, statesDir, workspacesDir, locksDir, tmpDir} {
 		// Mirrors hold private code: nobody else on the machine reads them.
 		if err := os.MkdirAll(filepath.Join(abs, d), 0o700); err != nil {
@@ -95,9 +96,9 @@ func OpenCache(dir string, opts CacheOptions) (*Cache, error) {
 	return c, nil
 }
 
-// Tidy removes what processes that were killed more than two days ago left, and what is in mirrors into which nothing
-// was put for 30 days, or of remotes that may not be read any more: of a repository that is not worked in, no code
-// stays. A mirror stays for as long as there is a workspace of it.
+// Tidy removes files left by processes that were killed more than two days ago, and the content of mirrors to which
+// nothing was added for 30 days or of remotes that may not be read any more: no code of an unused repository is kept. A
+// mirror is kept while a workspace uses it.
 func (c *Cache) Tidy(ctx context.Context) {
 	c.sweep(c.tmp())
 	c.sweep(filepath.Join(c.dir, workspacesDir))
@@ -112,7 +113,7 @@ func (c *Cache) Tidy(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		if err != nil { // the keys may be a part of all
+		if err != nil { // the keys may be incomplete
 			c.log.WarnContext(ctx, "git mirrors that may not be read any more were not removed", "error", err)
 		} else {
 			readable = map[string]bool{}
@@ -121,7 +122,7 @@ func (c *Cache) Tidy(ctx context.Context) {
 			}
 		}
 	}
-	mirrors, _ := os.ReadDir(filepath.Join(c.dir, mirrorsDir)) // tried again the next day
+	mirrors, _ := os.ReadDir(filepath.Join(c.dir, mirrorsDir)) // retried the next day
 	for _, e := range mirrors {
 		if stoodOn[e.Name()] {
 			continue
@@ -131,7 +132,7 @@ func (c *Cache) Tidy(ctx context.Context) {
 			after = retireAfter
 		}
 		r := &Repo{cache: c, dir: filepath.Join(c.dir, mirrorsDir, e.Name())}
-		if err := r.emptyUnused(ctx, after); err != nil {
+		if err := r.clearUnused(ctx, after); err != nil {
 			c.log.WarnContext(ctx, "unused git mirror was not removed", "folder", r.dir, "error", err)
 		}
 	}
@@ -139,7 +140,7 @@ func (c *Cache) Tidy(ctx context.Context) {
 
 func (c *Cache) tmp() string { return filepath.Join(c.dir, tmpDir) }
 
-// sweep removes what has not been touched for long.
+// sweep removes files that have not been touched for leftoverAge.
 func (c *Cache) sweep(dir string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -147,7 +148,7 @@ func (c *Cache) sweep(dir string) {
 	}
 	for _, e := range entries {
 		if st, err := e.Info(); err == nil && c.now().Sub(st.ModTime()) > leftoverAge {
-			_ = c.remove(filepath.Join(dir, e.Name())) // tried again at the next start
+			_ = c.remove(filepath.Join(dir, e.Name())) // retried at the next start
 		}
 	}
 }
@@ -162,14 +163,13 @@ type Repo struct {
 	dir    string
 }
 
-// Repo returns the repository of a remote. It does nothing yet: the first call
-// reports a remote that cannot be right.
+// Repo returns the repository of a remote. It makes no request: the first call reports an invalid remote.
 func (c *Cache) Repo(r Remote) *Repo {
 	at, err := repositoryURL(r)
 	return &Repo{cache: c, remote: r, url: at, bad: err, dir: filepath.Join(c.dir, mirrorsDir, folderName(r.Key))}
 }
 
-// folderName makes one folder name of any key.
+// folderName turns any key into a folder name.
 func folderName(key string) string {
 	name := "r-" + url.PathEscape(key)
 	if len(name) > 120 {
@@ -179,5 +179,5 @@ func folderName(key string) string {
 	return name
 }
 
-// shownURL is the remote's URL for people.
+// shownURL is the remote's URL for messages.
 func (r *Repo) shownURL() string { return r.url.String() }

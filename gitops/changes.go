@@ -8,21 +8,19 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 )
 
-// Change is a path that one commit has and another has not, or otherwise.
+// Change is a path that one commit adds to another or changes.
 type Change struct {
 	Path string
-	// Open streams what is at Path now: a file, or the name of a symlink's target. It is nil
-	// of a submodule.
+	// Open streams the content at Path: a file, or the name of a symlink's target. It is nil for a submodule.
 	Open func() (io.ReadCloser, error)
-	// Added says that the commit before has nothing at Path.
+	// Added reports whether the earlier commit has nothing at Path.
 	Added bool
-	// Seen says that the same content was at a path before, in this walk.
+	// Seen reports whether this walk already visited another path with the same content.
 	Seen bool
 }
 
-// EachChange calls visit for every path that a commit adds to another or changes, in order,
-// whatever its size. before reads a file of the commit from which is compared, as
-// [Repo.ReadFile] does.
+// EachChange calls visit for every path that a commit adds to another or changes, in order, whatever its size. before
+// reads a file of the commit from, as [Repo.ReadFile] does.
 func (r *Repo) EachChange(
 	ctx context.Context, from, to string,
 	visit func(c Change, before func(path string, limit int64) ([]byte, error)) error,

@@ -19,25 +19,25 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/index"
 )
 
-// maxLink is the longest target of a symlink that systems take, in bytes.
+// maxLink is the longest symlink target that systems accept, in bytes.
 const maxLink = 4096
 
 // checkoutBatch is how many files a worker takes at a time.
 const checkoutBatch = 32
 
-// checkoutFile is a file to be written, and where it lies in which pack.
+// checkoutFile is a file to write, and its place in a pack.
 type checkoutFile struct {
 	treeFile
 	pack *packFile
 	off  int64
 }
 
-// checkoutTree writes a tree into an empty folder that nobody else uses yet, and
-// returns the index of what it wrote. Line endings and filters (.gitattributes)
-// are left alone: files are the bytes of the commit, as are those committed back.
+// checkoutTree writes a tree into an empty folder that nobody else uses yet, and returns the index of the written
+// files. Line endings and filters (.gitattributes) are not applied: files hold the bytes of the commit, and the same
+// bytes are committed back.
 //
-// Nothing is written outside dir: names were checked when the trees were read,
-// the folders are made before all else, no file may exist, and symlinks come last.
+// Nothing is written outside dir: names were checked when the trees were read, folders are made first, files must not
+// exist, and symlinks come last.
 func checkoutTree(ctx context.Context, o *packedObjects, tree plumbing.Hash, dir string) ([]*index.Entry, error) {
 	all, err := o.listTree(ctx, tree)
 	if err != nil {
@@ -52,7 +52,7 @@ func checkoutTree(ctx context.Context, o *packedObjects, tree plumbing.Hash, dir
 	if err != nil {
 		return nil, err
 	}
-	// In the order of the pack, what shares a base lies together.
+	// In pack order, objects with the same base are next to each other.
 	sort.Slice(files, func(i, j int) bool {
 		if files[i].pack != files[j].pack {
 			return files[i].pack.path < files[j].pack.path
@@ -110,8 +110,7 @@ func (c cancelled) Read(b []byte) (int, error) {
 	return c.in.Read(b)
 }
 
-// makeFolders makes all folders of a tree, and tells what goes into them. A submodule is an empty folder, as git makes
-// it.
+// makeFolders makes all folders of a tree and lists the files to write. A submodule becomes an empty folder, as in git.
 func (o *packedObjects) makeFolders(
 	ctx context.Context, all []treeFile, root *os.Root,
 ) (files []checkoutFile, links []treeFile, err error) {
@@ -145,7 +144,7 @@ func (o *packedObjects) makeFolders(
 	return files, links, nil
 }
 
-// writeFile writes a file or a symlink, where nothing is, and returns its entry in an index.
+// writeFile writes a new file or symlink and returns its index entry.
 func (o *packedObjects) writeFile(ctx context.Context, root *os.Root, f treeFile) (e index.Entry, err error) {
 	name := filepath.FromSlash(f.path)
 	switch f.mode {
@@ -204,8 +203,7 @@ func (o *packedObjects) writeRegular(
 	return statOf(st), nil
 }
 
-// missingIsBroken makes a missing object a fault of the mirror: every commit in it
-// is complete.
+// missingIsBroken turns a missing object into errBroken: every commit in a mirror is complete.
 func missingIsBroken(err error) error {
 	if errors.Is(err, errNoObject) {
 		return fmt.Errorf("%w: %w", errBroken, err)

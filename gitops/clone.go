@@ -15,8 +15,8 @@ import (
 	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
 )
 
-// openClone opens the clone that a folder is or lies in: it looks upward for .git, as git does. root is the
-// work tree's folder, or that of a bare repository.
+// openClone opens the clone that contains a folder: it searches the parents for .git, as git does. root is the folder
+// of the work tree or of the bare repository.
 // https://git-scm.com/docs/gitrepository-layout
 func openClone(dir string) (repo *filesystem.Storage, root string, err error) {
 	for at := dir; ; at = filepath.Dir(at) {
@@ -36,8 +36,8 @@ func openClone(dir string) (repo *filesystem.Storage, root string, err error) {
 	}
 }
 
-// gitFolder is the folder that holds a repository: the one that is named, or the one that a file
-// of that name leads to, as in linked work trees and submodules. "": there is none.
+// gitFolder returns the folder that holds a repository: the named one, or the one that a file of that name points to,
+// as in linked work trees and submodules. "" means that there is none.
 func gitFolder(name string) (string, error) {
 	st, err := os.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
@@ -61,10 +61,10 @@ func gitFolder(name string) (string, error) {
 	return to, nil
 }
 
-// maxPointer bounds a file that says where something is, in bytes.
+// maxPointer bounds a file that names a folder, in bytes.
 const maxPointer = 8 << 10
 
-// readPointer reads a file that names a folder, which may be relative to the file's.
+// readPointer reads a file that names a folder, absolute or relative to the file's folder.
 func readPointer(name, prefix string) (string, error) {
 	st, err := os.Stat(name)
 	if err != nil {

@@ -192,12 +192,12 @@ func (r *Repo) makeCommit(
 		return "", err
 	}
 	objs := []newObject{commit}
-	err = newObjectsBeyond(others, func(h plumbing.Hash) ([]treeEntry, error) {
+	err = newMissingObjects(others, func(h plumbing.Hash) ([]treeEntry, error) {
 		if b, ok := trees[h]; ok {
 			return parseTree(b)
 		}
 		return o.readTree(h)
-	}).of(tree, func(h plumbing.Hash, kind plumbing.ObjectType) {
+	}).find(tree, func(h plumbing.Hash, kind plumbing.ObjectType) {
 		obj, ok := made[h]
 		if !ok || o.hasObject(h) {
 			obj = o.packable(h, kind)
@@ -215,7 +215,7 @@ func (r *Repo) makeCommit(
 	return id.String(), r.installPack(ctx, x, "made", nil, id)
 }
 
-// packNew writes objects to a pack beside the mirrors.
+// packNew writes objects to a pack outside the mirrors.
 func (r *Repo) packNew(ctx context.Context, objs []newObject) (x indexedPack, err error) {
 	dir := r.cache.tmp()
 	f, err := os.CreateTemp(dir, "made-*.pack")

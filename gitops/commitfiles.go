@@ -24,21 +24,19 @@ const (
 // FilesSpec says how to change files of a branch.
 type FilesSpec struct {
 	Branch  string
-	Base    string // fetched commit that an absent branch is begun from; "" begins it without a parent
+	Base    string // fetched commit on which an absent branch is created; "" creates it without a parent
 	Message string
 	// Author is also the committer.
 	Author Signature
-	// Update returns the files to write, by path; nil content removes a file.
-	// read gives a file of the branch as it is, or [fs.ErrNotExist]. Update is
-	// called again with the new state when somebody else pushed in between, so
-	// it must compute everything from what it reads.
+	// Update returns the files to write, by path; nil content removes a file. read returns the present content of a file
+	// of the branch, or [fs.ErrNotExist]. Update is called again with the new state when somebody else pushed in between,
+	// so its result must depend only on what it reads.
 	Update func(read func(path string) ([]byte, error)) (map[string][]byte, error)
 }
 
-// CommitFiles changes files of a branch without a work tree: compare and swap,
-// again when somebody else pushed, five times. An absent branch is begun at Base, or with
-// a commit that has no parent. When Update changes nothing, no commit is made and the
-// branch's head, "" when absent, is returned.
+// CommitFiles changes files of a branch without a work tree, by compare and swap. It retries five times when somebody
+// else pushed. An absent branch is created at Base, or with a commit that has no parent. When Update changes nothing,
+// no commit is made and the branch's head, "" when absent, is returned.
 func (r *Repo) CommitFiles(ctx context.Context, s FilesSpec) (sha string, changed bool, err error) {
 	op := "commit to " + cleanText(s.Branch, 80)
 	if s.Update == nil {
@@ -87,7 +85,7 @@ func (r *Repo) commitFilesOnce(ctx context.Context, op string, s FilesSpec) (str
 	return sha, true, nil
 }
 
-// editFiles makes the commit that Update asks for.
+// editFiles makes the commit with the result of Update.
 func (r *Repo) editFiles(ctx context.Context, o *packedObjects, parent plumbing.Hash, s FilesSpec) (string, error) {
 	trees, err := o.treesOf([]plumbing.Hash{parent})
 	if err != nil {

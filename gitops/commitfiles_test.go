@@ -87,7 +87,7 @@ func TestCommitFilesKeepsMode(t *testing.T) {
 	}
 }
 
-// Six writers count together; nobody's step is lost.
+// Six concurrent writers increment a counter; no update is lost.
 func TestCommitFilesConcurrently(t *testing.T) {
 	f := newFixture(t)
 	other := openCache(t, t.TempDir(), CacheOptions{}).Repo(f.remote("app.git"))
@@ -193,8 +193,7 @@ func TestCommitEqualsGit(t *testing.T) {
 	git(t, f.bare, "fsck", "--strict")
 }
 
-// A branch that is not there yet can be begun at a commit; once it is there, that
-// commit plays no part any more.
+// An absent branch can be created at a commit; later calls ignore that commit.
 func TestCommitFilesBeginsAtBase(t *testing.T) {
 	f := newFixture(t)
 	main, err := f.repo.Fetch(t.Context(), "main")

@@ -17,9 +17,9 @@ import (
 const (
 	// maxPatch bounds Diff.Patch, in bytes.
 	maxPatch = 1 << 20
-	// maxHunks bounds the text of all hunks of a Diff together, in bytes.
+	// maxHunks bounds the total text of a Diff's hunks, in bytes.
 	maxHunks = 16 << 20
-	// maxDiffFile bounds a file to compare by lines, in bytes.
+	// maxDiffFile bounds a file that is compared by lines, in bytes.
 	maxDiffFile = 4 << 20
 	// contextLines surround a change, as in git.
 	contextLines = 3
@@ -36,7 +36,7 @@ const (
 	FileRenamed  FileStatus = "renamed"  // and possibly modified
 )
 
-// Diff is what differs between two trees.
+// Diff is the difference between two trees.
 type Diff struct {
 	Files     []FileDiff // by path
 	Patch     string     // unified, as `git apply` takes it unless Truncated; at most 1 MiB
@@ -48,7 +48,7 @@ type Diff struct {
 // FileDiff is one file that differs.
 type FileDiff struct {
 	Path    string
-	OldPath string // where a renamed file was; else ""
+	OldPath string // the former path of a renamed file; else ""
 	Status  FileStatus
 	Added   int // lines; 0 for a binary file, or one larger than 4 MiB or made from one larger than 32 MiB
 	Deleted int
@@ -56,8 +56,7 @@ type FileDiff struct {
 	Hunks   []Hunk
 }
 
-// FirstLines are the lines at the beginning of the file, as far as the change shows them; none when it begins further
-// down. They are as in [Hunk].
+// FirstLines returns the first lines of the file if the change shows them, in the format of [Hunk], and none otherwise.
 func (f FileDiff) FirstLines() []string {
 	if len(f.Hunks) == 0 || f.Hunks[0].NewStart > 1 {
 		return nil
@@ -65,7 +64,7 @@ func (f FileDiff) FirstLines() []string {
 	return f.Hunks[0].Lines
 }
 
-// comparison is a FileDiff being made.
+// comparison is a FileDiff under construction.
 type comparison struct {
 	FileDiff
 	old, new       treeEntry
@@ -89,9 +88,8 @@ func (r *Repo) Diff(ctx context.Context, from, to string) (d Diff, err error) {
 	return d, err
 }
 
-// DiffHere compares two commits as the mirror has them: nothing is fetched, and a mirror that lacks
-// something is [ErrNotHere]. Of the files that differ the first ones are compared, as many as are
-// asked for; more is how many are left out.
+// DiffHere compares two commits in the mirror without fetching: a mirror that lacks objects is [ErrNotHere]. It
+// compares at most files of the files that differ; more counts the rest.
 func (r *Repo) DiffHere(ctx context.Context, from, to string, files int) (d Diff, more int, err error) {
 	if r.bad != nil {
 		return d, 0, fmt.Errorf("diff: %w", r.bad)
@@ -113,7 +111,7 @@ func (r *Repo) DiffHere(ctx context.Context, from, to string, files int) (d Diff
 		objs.close()
 	}
 	switch {
-	case errors.Is(err, errNoObject), errors.Is(err, errBroken): // whoever fetches next mends it
+	case errors.Is(err, errNoObject), errors.Is(err, errBroken): // the next fetch repairs it
 		return Diff{}, 0, fmt.Errorf("diff: %w: %w", ErrNotHere, err)
 	case err != nil:
 		return Diff{}, 0, fmt.Errorf("diff: %w", err)
@@ -138,7 +136,7 @@ func (o *packedObjects) diffCommits(
 	return d, more, err
 }
 
-// blobOpener streams a blob and tells its size.
+// blobOpener streams a blob and returns its size.
 type blobOpener func(plumbing.Hash) (io.ReadCloser, int64, error)
 
 // makeDiff turns changes into a Diff, reading each side through its opener.
@@ -184,8 +182,8 @@ func makeDiff(ctx context.Context, changes []treeChange, old, new blobOpener) (D
 	return d, nil
 }
 
-// readText returns the lines of a side; ok is false when it is not text of a
-// size that is compared.
+// readText returns the content of a side. binary and large report why it is empty: it is no text, or too large to
+// compare.
 func readText(e treeEntry, open blobOpener) (b []byte, binary, large bool, err error) {
 	if e.mode == filemode.Empty {
 		return nil, false, false, nil
@@ -220,7 +218,7 @@ func splitLines(b []byte) (lines []string, newline bool) {
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n"), newline
 }
 
-// compareSides compares the two sides; cut is true when one was too large for it.
+// compareSides compares the two sides; cut is true when one was too large.
 func (f *comparison) compareSides(openOld, openNew blobOpener) (cut bool, err error) {
 	if f.old.id == f.new.id {
 		return false, nil

@@ -1,22 +1,22 @@
-// Package gitops does everything SIA does with git, and knows nothing of GitHub's API.
+// Package gitops contains everything SIA does with git. It does not depend on GitHub's API.
 //
 // Concepts:
 //
 //   - A [Cache] is a directory of bare mirrors and of the state of workspaces. Several
 //     processes may use one cache directory at once, and each may be killed at any time.
 //   - A [Repo] is one remote repository with its mirror. A mirror is shallow: it holds the
-//     trees of the commits that somebody asked for, and no history. It is a cache: whatever
-//     it lacks is fetched by its hash, and a mirror found broken is made again.
-//   - A [Workspace] is a checkout of one commit, for an agent to work in. It has a .git of
-//     its own so that tools find one, but nothing in it is believed: what we trust (the
-//     base commit, the stat cache) is kept in the cache directory, out of the agent's reach.
+//     trees of the requested commits, and no history. It is a cache: whatever it lacks is
+//     fetched by its hash, and a broken mirror is replaced.
+//   - A [Workspace] is a checkout of one commit, for an agent to work in. It has its own
+//     .git, for tools that need one, but nothing in it is trusted: the base commit and the
+//     stat cache are kept in the cache directory, out of the agent's reach.
 //   - A commit is made in the mirror, as one pack of its new objects. [Repo.Push] sends new
 //     objects only, and always with a lease: the head that it expects to replace.
-//   - [Repo.Merge] merges three trees without their history. What two sides changed at once
-//     is left in the commit between conflict markers, for a workspace of it to resolve.
-//   - [Repo.CommitFiles] changes files of a branch without any work tree, compare and swap.
+//   - [Repo.Merge] merges three trees without their history. The commit holds
+//     conflicting changes between conflict markers, to be resolved in a workspace.
+//   - [Repo.CommitFiles] changes files of a branch without a work tree, by compare and swap.
 //
-// Credentials are asked for per request ([TokenFunc]) and live in a request header only:
+// Credentials are requested per exchange ([TokenFunc]) and are in a request header only,
 // never in a file, a log or an error.
 //
 // The wire protocol is git's protocol version 2 over HTTP for reading, because it asks for
@@ -25,6 +25,6 @@
 // Formats are from https://git-scm.com/docs/gitformat-pack and /gitformat-index. Packs are
 // checked and indexed by go-git.
 //
-// Of ours the package imports sia/gitignore alone. Start reading at cache.go, then fetch.go for reading,
+// Of this module, the package imports only sia/gitignore. Start reading at cache.go, then fetch.go for reading,
 // workspace.go for changing and push.go for sending.
 package gitops

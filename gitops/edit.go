@@ -7,13 +7,11 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 )
 
-// treeEdits are changes to a tree by path: a new entry, or the zero entry to remove
-// what is there.
+// treeEdits are changes to a tree by path: a new entry, or the zero entry to remove the path.
 type treeEdits map[string]treeEntry
 
-// editTree applies edits to a tree and returns the new one. Each tree that was
-// made is passed to add. Only folders with an edit in them are read; a
-// folder without files vanishes.
+// editTree applies edits to a tree and returns the new one. Each new tree is passed to add. Only folders with an edit
+// in them are read; a folder without files disappears.
 func (o *packedObjects) editTree(
 	base plumbing.Hash, changes treeEdits, add func(plumbing.Hash, []byte),
 ) (plumbing.Hash, error) {
@@ -55,13 +53,13 @@ func (o *packedObjects) editDir(
 	for name, sub := range below {
 		old := here[name]
 		if _, replaced := changes[name]; replaced && old.mode != filemode.Empty {
-			continue // a file has taken the folder's place
+			continue // a file replaced the folder
 		}
 		var from plumbing.Hash
 		if old.isDir() {
 			from = old.id
 		} else if !sub.sets() {
-			continue // nothing is there to be removed
+			continue // there is nothing to remove
 		}
 		id, n, err := o.editDir(from, sub, add)
 		if err != nil {
@@ -82,7 +80,7 @@ func (o *packedObjects) editDir(
 	return putTree(entries, add), len(entries), nil
 }
 
-// sets reports whether an edit adds something.
+// sets reports whether an edit adds an entry.
 func (e treeEdits) sets() bool {
 	for _, v := range e {
 		if v.mode != filemode.Empty {

@@ -12,8 +12,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// Head asks the server where a branch is: its commit, or "" when there is no
-// such branch. It changes nothing.
+// Head asks the server for the head of a branch; "" means that there is no such branch. It changes nothing.
 func (r *Repo) Head(ctx context.Context, branch string) (string, error) {
 	if r.bad != nil {
 		return "", fmt.Errorf("head of %s: %w", cleanText(branch, 80), r.bad)
@@ -29,8 +28,8 @@ func (r *Repo) Head(ctx context.Context, branch string) (string, error) {
 	return h.String(), nil
 }
 
-// Fetch brings the head of a branch into the mirror, without history, and
-// returns it. It is [ErrNoBranch] when the server has no such branch.
+// Fetch fetches the head of a branch into the mirror, without history, and returns it. It is [ErrNoBranch] when the
+// server has no such branch.
 func (r *Repo) Fetch(ctx context.Context, branch string) (string, error) {
 	sha, err := r.Head(ctx, branch)
 	if err != nil {
@@ -58,8 +57,8 @@ func (r *Repo) FetchCommit(ctx context.Context, sha string) error {
 	return r.ensureCommit(ctx, h)
 }
 
-// ensureCommit makes sure that a commit is complete in the mirror. It was fetched, or
-// it was made here and stands on commits that are complete.
+// ensureCommit makes sure that a commit is complete in the mirror. It was fetched, or it was made here on top of
+// complete commits.
 func (r *Repo) ensureCommit(ctx context.Context, want plumbing.Hash) error {
 	for try := 1; ; try++ {
 		m, err := r.mirror(ctx)
@@ -67,7 +66,7 @@ func (r *Repo) ensureCommit(ctx context.Context, want plumbing.Hash) error {
 			return err
 		}
 		for again := true; err == nil && again; {
-			m, again, err = r.bringMissing(ctx, want)
+			m, again, err = r.fetchMissing(ctx, want)
 		}
 		if try == 2 || !errors.Is(err, errBroken) {
 			return err
@@ -78,9 +77,9 @@ func (r *Repo) ensureCommit(ctx context.Context, want plumbing.Hash) error {
 	}
 }
 
-// bringMissing brings the commits that want lacks to be complete. What was kept of others may stand on more that is
-// missing: then again is set.
-func (r *Repo) bringMissing(ctx context.Context, want plumbing.Hash) (m mirror, again bool, err error) {
+// fetchMissing fetches the commits that want needs. A commit from [CacheOptions.Kept] may need further commits: then
+// again is true.
+func (r *Repo) fetchMissing(ctx context.Context, want plumbing.Hash) (m mirror, again bool, err error) {
 	if m, err = r.mirror(ctx); err != nil {
 		return m, false, err
 	}
@@ -101,7 +100,7 @@ func (r *Repo) replaceBroken(ctx context.Context, m mirror, why error) error {
 	return r.renewMirror(ctx, m)
 }
 
-// missingCommits lists the commits that have to be fetched for want to be complete.
+// missingCommits lists the commits to fetch so that want is complete.
 func (m mirror) missingCommits(want plumbing.Hash) ([]plumbing.Hash, error) {
 	var lacks []plumbing.Hash
 	var objs *packedObjects
@@ -137,7 +136,7 @@ func (m mirror) missingCommits(want plumbing.Hash) ([]plumbing.Hash, error) {
 	return lacks, nil
 }
 
-// fetchOne fetches one commit without its history. Servers of protocol version 2 give out any commit by its hash.
+// fetchOne fetches one commit without its history. Servers of protocol version 2 serve any commit by its hash.
 func (r *Repo) fetchOne(ctx context.Context, want plumbing.Hash) error {
 	unlock, err := r.lockFetch(ctx)
 	if err != nil {
@@ -149,9 +148,9 @@ func (r *Repo) fetchOne(ctx context.Context, want plumbing.Hash) error {
 		return err
 	}
 	if m.isMarked("fetched", want) {
-		return nil // another fetch brought it while this one waited
+		return nil // another fetch added it while this one waited
 	}
-	if m, err = r.roomyMirror(ctx); err != nil {
+	if m, err = r.compactMirror(ctx); err != nil {
 		return err
 	}
 	op := "fetch " + want.String()
@@ -161,15 +160,16 @@ func (r *Repo) fetchOne(ctx context.Context, want plumbing.Hash) error {
 		if err == nil || !errors.As(err, &said) || !strings.Contains(said.msg, "not our ref") {
 			return err
 		}
-		// A replica of the server may not have seen the commit yet.
+		// A replica of the server may not have the commit yet.
 		if try == maxTries || r.cache.pause(ctx, maxWait/10) != nil {
 			return &NotFoundError{Op: op, URL: r.shownURL(), What: "commit " + want.String()}
 		}
 	}
 }
 
-// roomyMirror is the present generation, after one of many packs was restarted. It is called with the fetch lock held.
-func (r *Repo) roomyMirror(ctx context.Context) (mirror, error) {
+// compactMirror returns the present generation; one with too many packs is replaced first. The caller holds the fetch
+// lock.
+func (r *Repo) compactMirror(ctx context.Context) (mirror, error) {
 	m, err := r.mirror(ctx)
 	if err != nil {
 		return m, err
@@ -181,14 +181,14 @@ func (r *Repo) roomyMirror(ctx context.Context) (mirror, error) {
 	if err := r.renewMirror(ctx, m); err != nil {
 		return m, err
 	}
-	if err := r.keepBases(ctx, m); err != nil { // who can, fetches them
+	if err := r.keepBases(ctx, m); err != nil { // they are fetched when needed, if possible
 		r.cache.log.WarnContext(ctx, "commits of workspaces are not in the new mirror", "mirror", r.remote.Key, "error", err)
 	}
 	return r.mirror(ctx)
 }
 
-// keepBases puts the fetched commits that workspaces stand on into the present generation, from the one before: a
-// runner can't fetch them again. Whoever needs one meanwhile waits for the fetch lock.
+// keepBases copies the fetched base commits of workspaces from the previous generation to the present one: a runner
+// can't fetch them again. Whoever needs one meanwhile waits for the fetch lock.
 func (r *Repo) keepBases(ctx context.Context, old mirror) error {
 	var bases []plumbing.Hash
 	for _, s := range r.cache.knownWorkspaces() {
@@ -217,7 +217,7 @@ func (r *Repo) keepBases(ctx context.Context, old mirror) error {
 	return r.installPack(ctx, x, "fetched", bases, bases...)
 }
 
-// transferCommits fetches a commit with its nearest ancestors, depth commits in all, and marks it.
+// transferCommits fetches a commit and its nearest ancestors, depth commits in all, and marks it.
 func (r *Repo) transferCommits(ctx context.Context, op string, m mirror, want plumbing.Hash, depth int) error {
 	haves, _, err := m.markedCommits("fetched")
 	if err != nil {
@@ -233,7 +233,7 @@ func (r *Repo) transferCommits(ctx context.Context, op string, m mirror, want pl
 	}
 	defer objs.close()
 	if depth > 1 {
-		haves = nil // else the server may leave out a commit in between, and we lack its files
+		haves = nil // otherwise the server may omit a commit in between, and we lack its files
 	}
 	d, err := r.download(ctx, op, fetchRequest{want: want, depth: depth, haves: haves, shallow: shallow})
 	if err != nil {
@@ -248,8 +248,8 @@ func (r *Repo) transferCommits(ctx context.Context, op string, m mirror, want pl
 	return r.installPack(ctx, x, "fetched", d.shallow, want)
 }
 
-// viewCommit runs read on the mirror with the commit in it. When the mirror turns out
-// to be broken it is made again and read runs once more.
+// viewCommit calls read on the mirror with the commit in it. When the mirror is broken, it is replaced and read is
+// called once more.
 func (r *Repo) viewCommit(ctx context.Context, op, sha string, read func(*packedObjects, plumbing.Hash) error) error {
 	return r.viewCommits(ctx, op, []string{sha}, func(o *packedObjects, at []plumbing.Hash) error {
 		return read(o, at[0])
@@ -289,8 +289,8 @@ func (r *Repo) viewCommits(
 	}
 }
 
-// ensureCommits makes sure that commits are complete in one generation of the mirror. One
-// that is restarted on the way has lost those that were looked at before.
+// ensureCommits makes sure that commits are complete in one generation of the mirror. A mirror that is replaced on the
+// way has lost the commits checked before.
 func (r *Repo) ensureCommits(ctx context.Context, commits []plumbing.Hash) (mirror, error) {
 	for try := 1; ; try++ {
 		before, err := r.mirror(ctx)

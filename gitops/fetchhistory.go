@@ -7,10 +7,9 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// FetchHistory brings the head of a branch with its nearest ancestors, depth commits in all, and opens
-// them to be read. It is [ErrNoBranch] when the server has no such branch. A mirror with history is large:
-// give the remote a key of its own, apart from the mirror that attempts use. The caller closes what is
-// returned.
+// FetchHistory fetches the head of a branch and its nearest ancestors, depth commits in all, and opens them for
+// reading. It is [ErrNoBranch] when the server has no such branch. A mirror with history is large: give the remote a
+// separate key, so that attempts use another mirror. The caller closes the result.
 func (r *Repo) FetchHistory(ctx context.Context, branch string, depth int) (*History, error) {
 	op := "fetch the history of " + cleanText(branch, 80)
 	sha, err := r.Head(ctx, branch)
@@ -32,7 +31,7 @@ func (r *Repo) FetchHistory(ctx context.Context, branch string, depth int) (*His
 	return &History{repo: repo, dir: m.dir, head: tip, origin: r.shownURL()}, nil
 }
 
-// historyMirror is the mirror with the commit and its ancestors. One with many packs is restarted.
+// historyMirror returns the mirror with the commit and its ancestors. A mirror with many packs is replaced first.
 func (r *Repo) historyMirror(ctx context.Context, op string, tip plumbing.Hash, depth int) (mirror, error) {
 	if _, err := r.mirror(ctx); err != nil { // it makes the folder of the lock
 		return mirror{}, err
@@ -57,12 +56,11 @@ func (r *Repo) historyMirror(ctx context.Context, op string, tip plumbing.Hash, 
 	return m, r.transferCommits(ctx, op, m, tip, max(depth, 2))
 }
 
-// maxHistories is how often a history is fetched, each time whole, before its mirror is restarted.
+// maxHistories is how many complete histories a mirror holds before it is replaced.
 const maxHistories = 3
 
-// OpenCommits opens commits to be read, which are fetched where the mirror lacks them. Nothing is known of what came
-// before them. The caller closes what is returned; a mirror that is restarted meanwhile takes objects from it, which
-// shows as [ErrMissing].
+// OpenCommits opens commits for reading, and fetches those that the mirror lacks. Their ancestors are not available.
+// The caller closes the result. When the mirror is replaced meanwhile, reads may return [ErrMissing].
 func (r *Repo) OpenCommits(ctx context.Context, shas ...string) (*History, error) {
 	if r.bad != nil {
 		return nil, fmt.Errorf("open commits: %w", r.bad)

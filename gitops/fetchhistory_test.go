@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// A history is fetched as deep as asked for, again when the branch moved, and through a mirror that is
-// begun anew.
+// A history is fetched to the requested depth, again when the branch moved, and through a mirror that is replaced.
 func TestFetchHistory(t *testing.T) {
 	s := newGitServer(t)
 	_, work := s.create("app.git")

@@ -13,32 +13,32 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// Bounds of the names of a history.
+// Bounds for the names of a history.
 const (
 	mostNamedCommits = 3000
-	mostNamedFiles   = 60        // of one commit; what changed more says little of each
+	mostNamedFiles   = 60        // per commit; a larger change says little about each file
 	maxNamesPack     = 128 << 20 // bytes of commits and trees
 	namesWithin      = 2 * time.Minute
-	namesFor         = 24 * time.Hour // for which what was fetched is good enough
+	namesFor         = 24 * time.Hour // how long fetched names are used
 	namesFile        = "names.json"   // in the mirror's folder
 )
 
-// keptNames is what a mirror's folder keeps of the names of its history.
+// keptNames is the content of namesFile.
 type keptNames struct {
 	At      time.Time
-	Tip     string // the commit that they are behind
+	Tip     string // the newest commit of the history
 	Commits []HistoryNames
 }
 
-// FetchNames lists which files the newest commits behind a commit changed, that one's too, newest first: at most 3,000
-// commits, none with more than 60 files. Commits and trees are fetched, no file's content, and only the names are kept,
-// for a day: until then they are those behind a commit that was newest then. A server that refuses to leave contents
-// out, or that has more than 128 MiB of trees, has no names, which is no error; it is asked again after a day.
+// FetchNames lists the files changed by a commit and by the newest commits behind it, newest first: at most 3,000
+// commits, none with more than 60 files. It fetches commits and trees, no file's content. It stores only the names, and
+// returns them for a day, even if the requested commit is newer. For a server that refuses to omit contents, or that
+// has more than 128 MiB of trees, it returns no names and no error, and asks again after a day.
 func (r *Repo) FetchNames(ctx context.Context, sha string) ([]HistoryNames, error) {
 	return r.fetchNames(ctx, sha, false)
 }
 
-// FetchNamesOf is FetchNames behind this very commit: what is kept of another is fetched anew.
+// FetchNamesOf is FetchNames for exactly this commit: stored names of another commit are not used.
 func (r *Repo) FetchNamesOf(ctx context.Context, sha string) ([]HistoryNames, error) {
 	return r.fetchNames(ctx, sha, true)
 }
@@ -56,7 +56,7 @@ func (r *Repo) fetchNames(ctx context.Context, sha string, exactly bool) ([]Hist
 	}
 	ctx, cancel := context.WithTimeout(ctx, namesWithin)
 	defer cancel()
-	// A lock of its own: attempts that need files don't wait for names.
+	// A separate lock: attempts that need files don't wait for names.
 	unlock, err := r.cache.locks.lock(ctx, filepath.Join(r.dir, "names.lock"))
 	if err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (r *Repo) fetchNames(ctx context.Context, sha string, exactly bool) ([]Hist
 
 var errNoFilter = errors.New("the server can't leave contents out")
 
-// downloadNames fetches commits and trees into a folder that is removed again, and reads the names.
+// downloadNames fetches commits and trees into a temporary folder and reads the names.
 func (r *Repo) downloadNames(ctx context.Context, op string, tip plumbing.Hash) ([]HistoryNames, error) {
 	at, err := r.handshake(ctx, op)
 	if err != nil {
@@ -97,7 +97,7 @@ func (r *Repo) downloadNames(ctx context.Context, op string, tip plumbing.Hash) 
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
-	defer func() { _ = r.cache.remove(dir) }() // what stays is removed as a leftover
+	defer func() { _ = r.cache.remove(dir) }() // a remainder is removed as a leftover
 	m := mirror{dir}
 	if err := os.MkdirAll(m.packsDir(), 0o700); err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Which files changed together is known of a server that leaves contents out, without any content, and for a day.
+// Names are fetched without any content from a server that omits contents, and are kept for a day.
 func TestFetchNames(t *testing.T) {
 	s := newGitServer(t)
 	bare, work := s.create("app.git")
@@ -51,7 +51,7 @@ func TestFetchNames(t *testing.T) {
 	}
 	check(tip)
 	s.log()
-	check(last) // a day has not passed: nothing is fetched
+	check(last) // less than a day later: nothing is fetched
 	if asked := s.log(); len(asked) > 0 {
 		t.Errorf("asked again: %v", asked)
 	}
@@ -60,14 +60,13 @@ func TestFetchNames(t *testing.T) {
 	}
 	now := time.Now().Add(namesFor + time.Hour)
 	c.now = func() time.Time { return now }
-	check(last) // the commit with many files says nothing
+	check(last) // the commit with many files is left out
 	if asked := s.log(); len(asked) == 0 {
 		t.Error("not asked after a day")
 	}
 }
 
-// A server that refuses the filter has no names, and is not asked again for a day. One that can't be reached is an
-// error.
+// A server that refuses the filter has no names, and is not asked again for a day. An unreachable server is an error.
 func TestFetchNamesRefused(t *testing.T) {
 	s := newGitServer(t)
 	bare, work := s.create("app.git")

@@ -5,8 +5,7 @@ import (
 	"os"
 )
 
-// copyFile copies a file that did not exist at dst. Where the file system can
-// share blocks, it does.
+// copyFile copies a file to dst, which must not exist. If the file system can share blocks, it does.
 func copyFile(src, dst string) (err error) {
 	in, err := os.Open(src)
 	if err != nil {
@@ -26,7 +25,7 @@ func copyFile(src, dst string) (err error) {
 	return err
 }
 
-// syncDir makes renames in a folder survive a power cut, where that is possible.
+// syncDir makes renames in a folder survive a power cut, if the system can.
 func syncDir(dir string) {
 	if d, err := os.Open(dir); err == nil {
 		_ = d.Sync()

@@ -12,8 +12,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/index"
 )
 
-// A work tree with a file or a folder that can't be read can't be committed. Root could read it: the thread that looks
-// has another user's rights.
+// A work tree with an unreadable file or folder can't be committed. Root could read it, so the reading thread has
+// another user's rights.
 func TestUnreadable(t *testing.T) {
 	for _, closed := range []string{"folder/file", "folder/inner"} {
 		dir := t.TempDir()

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The way of an attempt: fetch, workspace, change, commit, push, and once more
-// on top, with the command line of git to judge the results.
+// TestAttempt runs an attempt: fetch, workspace, change, commit, push, and a second commit on top. The git command line
+// checks the results.
 func TestAttempt(t *testing.T) {
 	f := newFixture(t)
 	ctx := t.Context()
@@ -105,7 +105,7 @@ func TestAttempt(t *testing.T) {
 		t.Errorf("git log: %q", got)
 	}
 
-	// A second attempt on top, sent as little as it is.
+	// A second attempt on top, which sends only its own objects.
 	w2 := must[*Workspace](t)(f.repo.Workspace(ctx, "", c1))
 	write(t, w2.Dir(), map[string]string{"src/main.go": "package main\n"})
 	c2 := must[string](t)(w2.Commit(ctx, testSpec("second")))

@@ -28,13 +28,13 @@ type gitServer struct {
 
 	mu        sync.Mutex
 	token     string
-	requests  []string                                          // "GET /a.git/info/refs?service=…"
+	requests  []string                                          // as "GET /a.git/info/refs?service=…"
 	received  int64                                             // bytes of the last push
 	intercept func(w http.ResponseWriter, r *http.Request) bool // true when it has answered
-	first     func(w http.ResponseWriter, r *http.Request) bool // likewise, asked before the token is looked at
+	first     func(w http.ResponseWriter, r *http.Request) bool // likewise, called before the token is checked
 }
 
-// gitPrograms is the folder of git's own programs.
+// gitPrograms is the folder of git's programs.
 var gitPrograms = sync.OnceValues(func() (string, error) {
 	path, err := exec.Command("git", "--exec-path").Output()
 	return strings.TrimSpace(string(path)), err
@@ -82,7 +82,7 @@ func (s *gitServer) on(f func(w http.ResponseWriter, r *http.Request) bool) {
 	s.intercept = f
 }
 
-// before has f answer requests whatever their token.
+// before makes f answer requests whatever their token.
 func (s *gitServer) before(f func(w http.ResponseWriter, r *http.Request) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -113,7 +113,7 @@ func (s *gitServer) remote(name string) Remote {
 		Token: func(context.Context) (string, error) { return testToken, nil }}
 }
 
-// git runs the git command line, alone with its defaults.
+// git runs the git command line with its defaults.
 func git(t testing.TB, dir string, args ...string) string {
 	t.Helper()
 	out, err := gitTry(dir, args...)
@@ -158,7 +158,7 @@ func write(t testing.TB, dir string, files map[string]string) {
 	}
 }
 
-// openCache opens a cache with waits that take no time.
+// openCache opens a cache that does not wait between retries.
 func openCache(t testing.TB, dir string, opts CacheOptions) *Cache {
 	t.Helper()
 	c, err := OpenCache(dir, opts)
@@ -179,7 +179,7 @@ type fixture struct {
 	logs       *bytes.Buffer
 }
 
-// template is a folder with the fixture's repository and clone, made once: each fixture is a copy.
+// template is a folder with the fixture's repository and clone, made once and copied for each fixture.
 var template struct {
 	once sync.Once
 	dir  string
@@ -240,5 +240,5 @@ func must[T any](t testing.TB) func(T, error) T {
 	}
 }
 
-// branchName gives each call another branch.
+// branchName returns a different branch for each number.
 func branchName(i int) string { return fmt.Sprintf("sia/issue-%d", i) }

@@ -19,17 +19,17 @@ import (
 	"github.com/go-git/go-git/v5/storage/filesystem"
 )
 
-// ErrMissing says that a clone lacks an object: it is a partial clone, or a damaged one.
+// ErrMissing reports that a clone lacks an object: it is a partial clone, or damaged.
 var ErrMissing = errors.New("the clone lacks an object")
 
-// History is a clone on this machine with its history, to be read. It may be bare, shallow, on
-// a detached head, a linked work tree, and read-only: nothing is written, nothing that its
-// configuration names is run, and no network is used. Safe for concurrent use.
+// History reads a clone on this machine, with its history. The clone may be bare, shallow, on a detached head, a linked
+// work tree, and read-only: History writes nothing, runs nothing that the clone's configuration names, and uses no
+// network. Safe for concurrent use.
 type History struct {
 	mu   sync.Mutex // go-git's storage keeps open packs
 	repo *filesystem.Storage
 	dir  string
-	// of what was fetched for it; zero: the clone's own
+	// the fetched head; zero: the clone's own head
 	head   plumbing.Hash
 	origin string
 }
@@ -43,16 +43,15 @@ type HistoryCommit struct {
 
 // HistoryFile is a file of a commit: a regular one or a symbolic link.
 type HistoryFile struct {
-	ID         string // of its content, 40 hexadecimal digits
+	ID         string // of the content, 40 hexadecimal digits
 	Executable bool
 	Link       bool // a symbolic link; its content is the target
 }
 
-// HistoryChange is a file that differs between two commits. Renames are a file that went and
-// one that came.
+// HistoryChange is a file that differs between two commits. A rename is a removed file and an added one.
 type HistoryChange struct {
 	Path     string
-	Was, Now HistoryFile // the zero value: it is not there
+	Was, Now HistoryFile // the zero value: absent
 }
 
 // OpenHistory opens the clone that a folder is or lies in.
@@ -68,7 +67,7 @@ func OpenHistory(dir string) (*History, error) {
 	return &History{repo: repo, dir: root}, nil
 }
 
-// Origin is the address that the clone was made from; "" when it does not say.
+// Origin is the address that the clone was made from; "" when unknown.
 func (h *History) Origin() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -82,7 +81,7 @@ func (h *History) Origin() string {
 	return c.Remotes["origin"].URLs[0]
 }
 
-// Close lets go of the clone's files.
+// Close closes the clone's files.
 func (h *History) Close() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -92,8 +91,8 @@ func (h *History) Close() error {
 // Dir is the folder of the clone's work tree, or the bare repository's, absolute.
 func (h *History) Dir() string { return h.dir }
 
-// Commits gives visit the commits that the head has behind it, newest first, until it returns
-// false. Merges, first commits and those at which a shallow clone ends are left out.
+// Commits calls visit for the commits reachable from the head, newest first, until it returns false. Merges, root
+// commits and the boundary of a shallow clone are left out.
 func (h *History) Commits(ctx context.Context, visit func(HistoryCommit) (more bool, err error)) error {
 	sha, err := h.Head()
 	if err != nil {
@@ -125,7 +124,7 @@ func (h *History) Commits(ctx context.Context, visit func(HistoryCommit) (more b
 	}
 }
 
-// Head is the commit that the clone is at; "" when nothing is committed yet.
+// Head is the clone's head commit; "" when there is no commit yet.
 func (h *History) Head() (string, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -142,7 +141,7 @@ func (h *History) Head() (string, error) {
 	return ref.Hash().String(), nil
 }
 
-// newestFirst walks from a commit by commit time; "" has nothing behind it.
+// newestFirst walks from a commit by commit time; "" has no commits.
 func (h *History) newestFirst(sha string) (next func() (*object.Commit, error), err error) {
 	if sha == "" {
 		return func() (*object.Commit, error) { return nil, io.EOF }, nil
@@ -194,8 +193,8 @@ func (h *History) Commit(sha string) (HistoryCommit, error) {
 	return out, nil
 }
 
-// Branch is the head of a branch of the clone, or else of its origin's as the clone last saw it;
-// "" when there is no such branch.
+// Branch is the head of a branch of the clone, or else of its last known remote branch; "" when there is no such
+// branch.
 func (h *History) Branch(name string) (string, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -214,11 +213,11 @@ func (h *History) Branch(name string) (string, error) {
 func (h *History) has(id plumbing.Hash) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	_, err := h.repo.EncodedObject(plumbing.CommitObject, id) // its quick question leaves alternates out
+	_, err := h.repo.EncodedObject(plumbing.CommitObject, id) // its quick lookup ignores alternates
 	return err == nil
 }
 
-// Files are all files of a commit, by path. Submodules are left out.
+// Files returns all files of a commit, by path. Submodules are left out.
 func (h *History) Files(ctx context.Context, sha string) (map[string]HistoryFile, error) {
 	tree, err := h.treeOf(sha)
 	if err != nil {
@@ -237,8 +236,8 @@ func (h *History) Files(ctx context.Context, sha string) (map[string]HistoryFile
 	return files, nil
 }
 
-// Changes are the files that differ between two commits, in the order of their paths. When there
-// are more than most, it gives up and returns most+1 of them.
+// Changes returns the files that differ between two commits, sorted by path. When there are more than most, it stops
+// and returns most+1 of them.
 func (h *History) Changes(ctx context.Context, was, now string, most int) ([]HistoryChange, error) {
 	from, err := h.treeOf(was)
 	if err != nil {
@@ -297,7 +296,7 @@ func (h *History) compareTrees(
 	})
 }
 
-// historyFile is an entry as a file; the zero value when it is none.
+// historyFile converts an entry to a file; it is the zero value for anything else.
 func historyFile(e treeEntry) HistoryFile {
 	switch e.mode {
 	case filemode.Regular, filemode.Executable, filemode.Symlink, filemode.Deprecated:
@@ -320,7 +319,7 @@ func (h *History) readTree(id plumbing.Hash) ([]treeEntry, error) {
 	return parseTree(b)
 }
 
-// Blob reads the content of a file, which is [ErrTooLarge] when it has more than most bytes.
+// Blob reads the content of a file; more than most bytes are [ErrTooLarge].
 func (h *History) Blob(id string, most int64) ([]byte, error) {
 	return h.readObject(plumbing.BlobObject, plumbing.NewHash(id), most)
 }
@@ -346,7 +345,7 @@ func (h *History) readObject(kind plumbing.ObjectType, id plumbing.Hash, most in
 	return b, nil
 }
 
-// missingObject tells an absent object from other errors.
+// missingObject turns the error of an absent object into [ErrMissing].
 func missingObject(err error) error {
 	if errors.Is(err, plumbing.ErrObjectNotFound) {
 		return ErrMissing

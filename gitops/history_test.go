@@ -30,8 +30,8 @@ func inGit(t *testing.T, dir string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// pastOf makes a repository with eight commits, among them a merge, and files of each kind.
-func pastOf(t *testing.T) string {
+// makeHistory makes a repository with eight commits, among them a merge, and files of each kind.
+func makeHistory(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	inGit(t, dir, "init", "--quiet", "--initial-branch=main")
@@ -74,14 +74,14 @@ func pastOf(t *testing.T) string {
 	return dir
 }
 
-// seen is what a history says: its commits, what each changed, and the files of the first.
-type seen struct {
+// historyView is the content of a history: its commits, their changes, and the files of the first.
+type historyView struct {
 	Commits []string
 	Changes map[string][]string
 	Files   []string
 }
 
-func look(t *testing.T, h *gitops.History) (out seen) {
+func viewHistory(t *testing.T, h *gitops.History) (out historyView) {
 	t.Helper()
 	out.Changes = map[string][]string{}
 	err := h.Commits(t.Context(), func(c gitops.HistoryCommit) (bool, error) {
@@ -134,8 +134,8 @@ func filesOf(t *testing.T, h *gitops.History, sha string) (out []string) {
 	return out
 }
 
-// said is what git says of the same.
-func said(t *testing.T, dir string) (out seen) {
+// viewWithGit reads the same with git.
+func viewWithGit(t *testing.T, dir string) (out historyView) {
 	t.Helper()
 	out.Changes = map[string][]string{}
 	for line := range strings.Lines(inGit(t, dir, "rev-list", "--no-merges", "--min-parents=1", "HEAD")) {
@@ -155,9 +155,9 @@ func said(t *testing.T, dir string) (out seen) {
 	return out
 }
 
-// TestHistory reads a clone in each form that people have one in, and finds what git finds.
+// TestHistory reads a clone in each common form, and compares it with git.
 func TestHistory(t *testing.T) {
-	from := pastOf(t)
+	from := makeHistory(t)
 	for name, prepare := range map[string]func(t *testing.T) (at, dir string){
 		"as it is": func(*testing.T) (string, string) { return from, from },
 		"a folder": func(*testing.T) (string, string) { return filepath.Join(from, "a"), from },
@@ -189,7 +189,7 @@ func TestHistory(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer h.Close()
-			if diff := cmp.Diff(said(t, dir), look(t, h)); diff != "" {
+			if diff := cmp.Diff(viewWithGit(t, dir), viewHistory(t, h)); diff != "" {
 				t.Errorf("(-git +ours):\n%s", diff)
 			}
 			if after := inGit(t, dir, "count-objects", "-v"); after != before {
@@ -210,7 +210,7 @@ func cloned(t *testing.T, from string, args ...string) (at, dir string) {
 	return dir, dir
 }
 
-// TestHistoryOfNothing: what is no clone, or an empty one, is said or is empty.
+// TestHistoryOfNothing opens a folder that is no clone, and an empty clone.
 func TestHistoryOfNothing(t *testing.T) {
 	if _, err := gitops.OpenHistory(t.TempDir()); err == nil || !strings.Contains(err.Error(), "not in a git repository") {
 		t.Errorf("a folder without a repository: %v", err)
@@ -229,10 +229,10 @@ func TestHistoryOfNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer h.Close()
-	if got := look(t, h); len(got.Commits) > 0 {
+	if got := viewHistory(t, h); len(got.Commits) > 0 {
 		t.Errorf("an empty repository has %v", got.Commits)
 	}
-	full, err := gitops.OpenHistory(pastOf(t))
+	full, err := gitops.OpenHistory(makeHistory(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,9 +248,9 @@ func TestHistoryOfNothing(t *testing.T) {
 	}
 }
 
-// TestHistoryLacksObjects: a clone that lacks a tree says so, and the other commits can be read.
+// TestHistoryLacksObjects reads a clone that lacks a tree: that is an error, and the other commits can be read.
 func TestHistoryLacksObjects(t *testing.T) {
-	dir := pastOf(t)
+	dir := makeHistory(t)
 	sha := inGit(t, dir, "rev-parse", "HEAD~1")
 	tree := inGit(t, dir, "rev-parse", sha+"^{tree}")
 	if err := os.Remove(filepath.Join(dir, ".git", "objects", tree[:2], tree[2:])); err != nil {
@@ -269,10 +269,9 @@ func TestHistoryLacksObjects(t *testing.T) {
 	}
 }
 
-// TestSnapshot makes a repository of one commit that git takes for a clean work tree, and that knows
-// nothing of what came before and after.
+// TestSnapshot makes a repository of one commit: git finds a clean work tree, and no earlier or later commits.
 func TestSnapshot(t *testing.T) {
-	from := pastOf(t)
+	from := makeHistory(t)
 	h, err := gitops.OpenHistory(from)
 	if err != nil {
 		t.Fatal(err)

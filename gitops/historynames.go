@@ -15,22 +15,22 @@ type HistoryNames struct {
 	Paths []string // in order; a file that was renamed has both names
 }
 
-// maxKeptTrees bounds the trees that a walk remembers: each but the last is compared twice.
+// maxKeptTrees bounds the trees that a walk caches: each but the last is compared twice.
 const maxKeptTrees = 8192
 
-// errMore ends a comparison of which enough is known.
+// errMore ends a comparison early.
 var errMore = errors.New("more than is listed")
 
-// Names lists what the newest commits behind one changed, and that one itself, newest first: most commits are looked
-// at. Left out are merges, first commits, those at which a shallow clone ends, and those that changed more than
-// mostFiles files. No content of a file is needed: a clone that was made with the filter blob:none has all of this.
+// Names lists the files that a commit and the newest commits behind it changed, newest first; it reads at most most
+// commits. Merges, root commits, the boundary of a shallow clone, and commits with more than mostFiles files are left
+// out. It needs no file content: a clone with the filter blob:none suffices.
 func (h *History) Names(ctx context.Context, from string, most, mostFiles int) ([]HistoryNames, error) {
 	next, err := h.newestFirst(from)
 	if err != nil {
 		return nil, fmt.Errorf("read history: %w", err)
 	}
 	var out []HistoryNames
-	var paths []string // of the commit that is looked at
+	var paths []string // of the present commit
 	kept := map[plumbing.Hash][]treeEntry{}
 	read := func(id plumbing.Hash) (list []treeEntry, err error) {
 		list, ok := kept[id]

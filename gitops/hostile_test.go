@@ -10,8 +10,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 )
 
-// A repository that asks git to run something, in each way there is: none of it
-// runs, at checkout, commit or push, and what is committed is what lies there.
+// A repository asks git to run something, in every possible way. Nothing runs at checkout, commit or push, and the
+// files are committed as they are.
 func TestNothingOfARepositoryRuns(t *testing.T) {
 	f := newFixture(t)
 	ctx := t.Context()
@@ -32,7 +32,7 @@ func TestNothingOfARepositoryRuns(t *testing.T) {
 		t.Errorf("checked out: %q, %v", b, err)
 	}
 
-	// What code in the work tree could have left, had .git not been read-only.
+	// A configuration that code in the work tree could have written, had .git not been read-only.
 	config := "[core]\n\trepositoryformatversion = 0\n\thooksPath = .githooks\n\tfsmonitor = " + ran +
 		".sh\n\tsshCommand = " + ran + ".sh\n\teditor = " + ran + ".sh\n" +
 		"[filter \"evil\"]\n\tclean = " + ran + ".sh\n\tsmudge = " + ran + ".sh\n\tprocess = " + ran +
@@ -83,8 +83,8 @@ func hostileTree(t *testing.T, bare string, tree []treeEntry) string {
 	return git(t, bare, "hash-object", "-t", "tree", "--literally", "-w", file)
 }
 
-// Trees that are malformed, or a few objects that stand for more files than there are atoms:
-// merging or comparing them ends soon, with an error, and what can be merged is a right tree.
+// Trees that are malformed, or that describe more files than there are atoms: merging or comparing them soon ends with
+// an error, and a successful merge makes a valid tree.
 //
 //test:plain
 //test:thorough
@@ -124,7 +124,7 @@ func TestMergeOfHostileTrees(t *testing.T) {
 			hostile := hostileCommit(t, f.bare, f.main, c.tree)
 			ours := hostileCommit(t, f.bare, f.main, []treeEntry{{"x", filemode.Symlink, file}, {"y", filemode.Regular, file}})
 			merges := [][3]string{{f.main, ours, hostile}, {f.main, hostile, ours}, {hostile, ours, f.main}}
-			if name == "without end" { // each takes as long as is allowed
+			if name == "without end" { // each reaches the limit
 				merges = merges[:1]
 			}
 			for i, at := range merges {

@@ -14,20 +14,19 @@ import (
 )
 
 const (
-	// questionTimeout bounds an exchange that carries no pack.
+	// questionTimeout bounds an exchange without a pack.
 	questionTimeout = 30 * time.Second
-	// transferTimeout bounds one that carries a pack.
+	// transferTimeout bounds an exchange with a pack.
 	transferTimeout = 10 * time.Minute
 	// maxTries is how often a read is tried in all.
 	maxTries = 3
-	// maxWait is the longest that a read waits when the server asks for it. When the
-	// server asks for more, the caller decides.
+	// maxWait is the longest time that a read waits when the server asks for it. For a longer one, the caller decides.
 	maxWait = 10 * time.Second
 	// maxRedirects bounds a chain of redirects; GitHub sends one after a rename.
 	maxRedirects = 3
 )
 
-// advertisement is the path, beneath a repository's, where its server says what it has and can do.
+// advertisement is the path, below a repository's URL, of the server's refs and capabilities.
 const advertisement = "/info/refs"
 
 // gitRequest is one HTTP exchange with a git server.
@@ -40,8 +39,7 @@ type gitRequest struct {
 	size    int64     // of body
 }
 
-// askGit carries out q against base and returns an answer of git's, never a page
-// for people. Closing the body releases the exchange.
+// askGit sends q to base and returns an answer of git's, never an HTML page. Closing the body ends the exchange.
 func (r *Repo) askGit(ctx context.Context, base *url.URL, q gitRequest) (*http.Response, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, q.timeout, fmt.Errorf("no complete answer within %v: %w", q.timeout,
 		context.DeadlineExceeded))
@@ -58,7 +56,7 @@ func (r *Repo) askGit(ctx context.Context, base *url.URL, q gitRequest) (*http.R
 	return resp, nil
 }
 
-// closingReader is a reader with something to do at the end.
+// closingReader is a reader that calls end on Close.
 type closingReader struct {
 	io.Reader
 	end func() error
@@ -67,8 +65,8 @@ type closingReader struct {
 // Close implements io.Closer.
 func (c closingReader) Close() error { return c.end() }
 
-// exchangeOnce carries out one exchange, with another token where the remote has one for a server
-// that does not find the repository with the first.
+// exchangeOnce carries out one exchange. When the server does not find the repository with the first token, it tries
+// [Remote.Other].
 func (r *Repo) exchangeOnce(ctx context.Context, base *url.URL, q gitRequest) (*http.Response, error) {
 	secret := ""
 	if r.remote.Token != nil {
@@ -77,13 +75,13 @@ func (r *Repo) exchangeOnce(ctx context.Context, base *url.URL, q gitRequest) (*
 			return nil, fmt.Errorf("%s %s: get token: %w", q.op, base, err)
 		}
 	}
-	renewed := false // a token that was refused as expired, once
+	renewed := false // an expired token is renewed once
 	for first := secret; ; {
 		resp, err := r.sendOnce(ctx, base, q, secret)
 		if err != nil {
 			return nil, err
 		}
-		if isGits(resp, q) {
+		if isGitAnswer(resp, q) {
 			if secret != first && r.remote.Took != nil {
 				r.remote.Took(secret)
 			}
@@ -146,13 +144,13 @@ func (q gitRequest) answer() string {
 	return "application/x-" + q.service + "-result"
 }
 
-// isGits reports whether an answer is git's, and not one for people.
-func isGits(resp *http.Response, q gitRequest) bool {
+// isGitAnswer reports whether an answer has git's media type.
+func isGitAnswer(resp *http.Response, q gitRequest) bool {
 	return resp.StatusCode == http.StatusOK && resp.Header.Get("Content-Type") == q.answer()
 }
 
-// otherToken is another token to try the exchange with; "" when there is none, or when the request
-// can't be sent again.
+// otherToken returns another token for a retry of the exchange; "" when there is none, or when the request can't be
+// sent again.
 func (r *Repo) otherToken(
 	ctx context.Context, q gitRequest, resp *http.Response, refused string, expired bool,
 ) (string, error) {
@@ -175,7 +173,7 @@ func (r *Repo) otherToken(
 	return other, nil
 }
 
-// networkError is the error of an exchange that broke off.
+// networkError wraps the error of an exchange that broke off.
 func (r *Repo) networkError(ctx context.Context, op string, err error) error {
 	if cause := context.Cause(ctx); cause != nil && ctx.Err() != nil {
 		err = cause
@@ -183,7 +181,7 @@ func (r *Repo) networkError(ctx context.Context, op string, err error) error {
 	return &NetworkError{Op: op, URL: r.shownURL(), Err: dropURL(err)}
 }
 
-// dropURL drops the URL that net/http puts into its errors.
+// dropURL removes the URL that net/http puts into its errors.
 func dropURL(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {
@@ -192,9 +190,9 @@ func dropURL(err error) error {
 	return err
 }
 
-// followRename has a client follow to where a renamed repository is: only to another path on the same host, because
-// the credentials go along, and only for the server's advertisement, because what is sent then goes to where that
-// came from.
+// followRename follows the redirects of a renamed repository: only to another path on the same host, because the
+// credentials are sent along, and only for the server's advertisement, because later requests go to the address that
+// answered it.
 func followRename(req *http.Request, via []*http.Request) error {
 	first := via[0]
 	if first.Method != http.MethodGet || len(via) > maxRedirects || req.URL.Scheme != first.URL.Scheme ||
@@ -209,7 +207,7 @@ func (r *Repo) refusalError(op string, resp *http.Response, secret string) error
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, 2<<10))
 	text := string(body)
 	if strings.Contains(resp.Header.Get("Content-Type"), "html") {
-		text = "" // a page for people says nothing that the status does not
+		text = "" // an HTML page says no more than the status
 	}
 	if secret != "" {
 		text = strings.ReplaceAll(text, secret, "***")
@@ -243,8 +241,7 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// retry runs an idempotent read until it succeeds, fails for good, or has been
-// tried enough.
+// retry calls an idempotent read until it succeeds, fails permanently, or maxTries is reached.
 func (r *Repo) retry(ctx context.Context, read func() error) error {
 	for try := 1; ; try++ {
 		err := read()

@@ -13,11 +13,11 @@ import (
 // PackedCommit is a commit made here, for a mirror elsewhere.
 type PackedCommit struct {
 	SHA  string
-	Pack []byte // a pack file, version 2, of all that its parents lack; nil: it is larger than was asked for
+	Pack []byte // a pack file, version 2, with everything that its parents lack; nil: larger than the limit
 }
 
-// PackMade packs a commit and those made here that it stands on, back to the commits known, each after its parents. It
-// is empty where the commit was not made here. A pack of more than most bytes is left out. What it returns is for
+// PackMade packs a commit and its ancestors that were made here, up to the commits known, each after its parents. It
+// returns nothing if the commit was not made here. Packs of more than most bytes are left out. The result is for
 // [CacheOptions.Kept].
 func (r *Repo) PackMade(ctx context.Context, sha string, most int, known ...string) (out []PackedCommit, err error) {
 	err = r.viewCommit(ctx, "pack commits", sha, func(o *packedObjects, h plumbing.Hash) error {
@@ -33,7 +33,7 @@ func (r *Repo) PackMade(ctx context.Context, sha string, most int, known ...stri
 	return out, err
 }
 
-// eachMade calls visit for a commit and those made here that it stands on, back to the commits known, each after its
+// eachMade calls visit for a commit and its ancestors that were made here, up to the commits known, each after its
 // parents.
 func (o *packedObjects) eachMade(h plumbing.Hash, known []string, visit func(*object.Commit) error) error {
 	seen := map[plumbing.Hash]bool{}
@@ -57,14 +57,14 @@ func (o *packedObjects) eachMade(h plumbing.Hash, known []string, visit func(*ob
 	return walk(h)
 }
 
-// packOf is a commit with all that its parents lack; nil when that is larger than most.
+// packOf packs a commit with everything that its parents lack; nil when that is larger than most.
 func (o *packedObjects) packOf(c *object.Commit, most int) ([]byte, error) {
 	parents, err := o.treesOf(c.ParentHashes)
 	if err != nil {
 		return nil, err
 	}
 	objs := []newObject{o.packable(c.Hash, plumbing.CommitObject)}
-	if err := newObjectsBeyond(parents, o.readTree).of(c.TreeHash, func(id plumbing.Hash, kind plumbing.ObjectType) {
+	if err := newMissingObjects(parents, o.readTree).find(c.TreeHash, func(id plumbing.Hash, kind plumbing.ObjectType) {
 		objs = append(objs, o.packable(id, kind))
 	}); err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (o *packedObjects) packOf(c *object.Commit, most int) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// takeKept puts a commit into the mirror that was made elsewhere and kept. It reports whether there was one.
+// takeKept adds a commit from [CacheOptions.Kept] to the mirror and reports whether there was one.
 func (r *Repo) takeKept(ctx context.Context, want plumbing.Hash) (taken bool, err error) {
 	if r.cache.kept == nil {
 		return false, nil
@@ -91,7 +91,7 @@ func (r *Repo) takeKept(ctx context.Context, want plumbing.Hash) (taken bool, er
 		return false, err
 	}
 	defer unlock()
-	x, err := r.unpack(bytes.NewReader(pack), want, packLimits{}) // its hashes say that it is whole
+	x, err := r.unpack(bytes.NewReader(pack), want, packLimits{}) // its hashes prove that it is complete
 	if err != nil {                                               // the server may have it
 		r.cache.log.WarnContext(ctx, "kept commit can't be used", "mirror", r.remote.Key, "commit", want, "error", err)
 		return false, nil

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A commit that a mirror lacks and its server has never seen comes out of what was kept of it: with all that it stands
-// on, and so that it can be pushed.
+// A commit that neither a mirror nor its server has is restored from what was kept of it, with its ancestors, so that
+// it can be pushed.
 func TestKeptCommits(t *testing.T) {
 	f := newFixture(t)
 	ctx := t.Context()
@@ -51,7 +51,7 @@ func TestKeptCommits(t *testing.T) {
 	if got := git(t, f.bare, "show", second+":src/main.go"); got != "package main" {
 		t.Errorf("pushed: %q", got)
 	}
-	// A damaged one is none: what the server has is fetched.
+	// A damaged copy is ignored: the server's is fetched.
 	damaged := slices.Clone(kept[second])
 	damaged[len(damaged)/2] ^= 1
 	if err := elsewhere(map[string][]byte{second: damaged}).FetchCommit(ctx, second); err != nil {

@@ -3,8 +3,8 @@ package gitops
 // lineSpan is a run of changed lines: old[a:b] became new[c:d].
 type lineSpan struct{ a, b, c, d int }
 
-// maxEdits bounds the search for the shortest edit. Beyond, the rest of the
-// part at hand is called replaced: right, if not shortest.
+// maxEdits bounds the search for the shortest edit. Beyond it, the rest of the part is reported as replaced, which is
+// correct but not shortest.
 const maxEdits = 4000
 
 // diffLines finds which lines changed, by the linear-space variant of

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// fileLocks are named by files. A lock holds among goroutines through a channel,
-// and among processes through the file; a killed process holds nothing.
+// fileLocks are locks named by files. A lock excludes goroutines by a channel and other processes by the file; a killed
+// process holds no lock.
 type fileLocks struct {
 	mu   sync.Mutex
 	held map[string]chan struct{}
@@ -18,7 +18,7 @@ type fileLocks struct {
 // lockPoll is how often a lock held by another process is tried.
 const lockPoll = 20 * time.Millisecond
 
-// lock waits for the lock and returns what gives it back.
+// lock waits for the lock and returns the function that releases it.
 func (l *fileLocks) lock(ctx context.Context, path string) (unlock func(), err error) {
 	l.mu.Lock()
 	if l.held == nil {
@@ -45,7 +45,7 @@ func (l *fileLocks) lock(ctx context.Context, path string) (unlock func(), err e
 		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}
 	return func() {
-		f.Close() // closing gives the file lock back
+		f.Close() // closing releases the file lock
 		<-turn
 	}, nil
 }

@@ -8,15 +8,15 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
-// Made is a commit that was made here, without who made it and when.
+// Made is a commit that was made here, without its author and time.
 type Made struct {
 	SHA, Tree string
 	Parents   []string
 	Message   string
 }
 
-// MadeCommits lists a commit and those made here that it stands on, back to the commits known,
-// each after its parents. It is empty where the commit was not made here.
+// MadeCommits lists a commit and its ancestors that were made here, up to the commits known, each after its parents. It
+// returns nothing if the commit was not made here.
 func (r *Repo) MadeCommits(ctx context.Context, sha string, known ...string) (out []Made, err error) {
 	err = r.viewCommit(ctx, "list commits", sha, func(o *packedObjects, h plumbing.Hash) error {
 		out = nil
@@ -32,8 +32,8 @@ func (r *Repo) MadeCommits(ctx context.Context, sha string, known ...string) (ou
 	return out, err
 }
 
-// SameWork reports whether two commits have the same files, the same message and as many parents:
-// one is the other, made again by somebody else or at another time.
+// SameWork reports whether two commits have the same files, the same message and the same number of parents: one is the
+// other, made again by somebody else or at another time.
 func (r *Repo) SameWork(ctx context.Context, one, other string) (same bool, err error) {
 	err = r.viewCommits(ctx, "compare commits", []string{one, other}, func(o *packedObjects, at []plumbing.Hash) error {
 		a, err := o.readCommit(at[0])

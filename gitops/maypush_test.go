@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestMayPush: what the caller is not allowed to push is not sent, be it a branch, a ref or the end of one.
+// TestMayPush sends nothing that the caller is not allowed to push: a branch, a ref or a deletion of a ref.
 func TestMayPush(t *testing.T) {
 	f := newFixture(t)
 	refused := errors.New("the lease ran out")

@@ -14,24 +14,24 @@ type Merged struct {
 	Conflicts []Conflict // by path; none: it is a clean merge
 }
 
-// Conflict is a path of the merged commit that the two sides don't agree on.
+// Conflict is a path of the merged commit on which the two sides disagree.
 type Conflict struct {
 	Path string
 	Kind ConflictKind
 }
 
-// ConflictKind says to a person in what the sides don't agree; here is ours and there is theirs.
+// ConflictKind describes to people how the sides disagree; "here" is ours and "there" is theirs.
 type ConflictKind string
 
-// The kinds of conflicts. In the first two, the file holds both sides between conflict markers. Of
-// a deleted file, what the other side made of it is kept. Else it is as ours has it.
+// The kinds of conflicts. In the first two, the file holds both sides between conflict markers. If one side deleted a
+// file, the other side's version is kept. Otherwise ours is kept.
 const (
 	ConflictContent       ConflictKind = "both sides changed the same lines" // or neighbouring ones
 	ConflictAdded         ConflictKind = "both sides added the file, with different content"
 	ConflictDeletedByUs   ConflictKind = "deleted here, changed there"
 	ConflictDeletedByThem ConflictKind = "deleted there, changed here"
 	ConflictBinary        ConflictKind = "both sides changed the file, and it is binary"
-	// also where the merged files are too large together
+	// also when the merged files are too large together
 	ConflictTooLarge   ConflictKind = "both sides changed the file, and it is too large to be merged"
 	ConflictMode       ConflictKind = "both sides changed the file's mode"
 	ConflictType       ConflictKind = "the two sides made different things of it: a file, a symlink or a submodule"
@@ -40,18 +40,16 @@ const (
 	ConflictFileFolder ConflictKind = "a file on one side, a folder on the other"
 )
 
-// Merge merges theirs into ours: what changed between base and theirs is applied to ours.
-// Three trees are compared and no history is walked, so base may be any commit that both
-// sides descend from; the nearest gives the fewest conflicts. Commits that the mirror lacks
+// Merge merges theirs into ours: the changes from base to theirs are applied to ours. It compares three trees and walks
+// no history, so base may be any common ancestor; the nearest gives the fewest conflicts. Commits that the mirror lacks
 // are fetched.
 //
-// It makes a commit in the mirror, unpushed, with the parents ours and theirs, whatever
-// the spec's Parents are. Where both sides changed the same place, the commit's file holds
-// both, between conflict markers, and Conflicts names it. When theirs is base or ours itself,
-// there is nothing to merge and the result is ours.
+// It makes a commit in the mirror, unpushed, with the parents ours and theirs; the spec's Parents are ignored. Where
+// both sides changed the same lines, the commit's file holds both, between conflict markers, and Conflicts names it.
+// When theirs is base or ours, there is nothing to merge and the result is ours.
 //
-// A change of one side follows a file that the other side renamed. Symlinks, submodules,
-// binary files and files of more than 4 MiB are taken whole, from the side that changed them.
+// A change of one side is applied to the new path of a file that the other side renamed. Symlinks, submodules, binary
+// files and files of more than 4 MiB are taken whole, from the side that changed them.
 func (r *Repo) Merge(
 	ctx context.Context, base, ours, theirs string, s CommitSpec, labels MergeLabels,
 ) (m Merged, err error) {

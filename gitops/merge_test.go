@@ -18,8 +18,8 @@ import (
 // target of symlinks, "m:" and the commit of submodules.
 type fileTree map[string]string
 
-// importTrees makes three commits in a bare repository for each merge, in one pack. The first
-// is the parent of the others.
+// importTrees makes three commits in a bare repository for each merge, in one pack. The first is the parent of the
+// others.
 func importTrees(t interface{ Fatalf(string, ...any) }, bare string, merges ...[3]fileTree) [][3]string {
 	var in bytes.Buffer
 	for n, merge := range merges {
@@ -77,7 +77,7 @@ func (f *fixture) holdAll(commits [][3]string) mirror {
 	return m
 }
 
-// tree reads a commit back.
+// tree reads a commit's files.
 func (f *fixture) tree(sha string) fileTree {
 	f.t.Helper()
 	tree := fileTree{}
@@ -105,7 +105,7 @@ const (
 	subC = "m:cccccccccccccccccccccccccccccccccccccccc"
 )
 
-// Merges as they are said to be, of which the clean ones are those of git.
+// Merges with expected results. The clean ones equal those of git.
 //
 //test:plain
 func TestMergeAsGit(t *testing.T) {
@@ -149,7 +149,7 @@ func TestMergeAsGit(t *testing.T) {
 		},
 		"both added, one empty": {
 			ours: fileTree{"f": ""}, theirs: fileTree{"f": "b\n"},
-			want: fileTree{"f": "b\n"}, // as in git: beside no lines, all lines can stand
+			want: fileTree{"f": "b\n"}, // as in git: an empty base conflicts with nothing
 		},
 		"both added, of another mode": {
 			ours: fileTree{"f": "a\n"}, theirs: fileTree{"f": "x:a\n"}, want: fileTree{"f": "a\n"},
@@ -376,7 +376,7 @@ func TestMergeAsGit(t *testing.T) {
 	git(t, dir, "fsck", "--strict")
 }
 
-// mergedByGit are the trees that git makes of merges; "" where it finds conflicts.
+// mergedByGit returns the trees of git's merges; "" where git finds conflicts.
 func mergedByGit(t interface{ Fatalf(string, ...any) }, bare string, merges [][3]string) (trees []string) {
 	var in bytes.Buffer
 	for _, at := range merges {

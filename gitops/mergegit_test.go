@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Of trees without renames, a merge is clean when git's is, and then the same.
+// A merge of trees without renames is clean when git's is, and then equals it.
 func TestMergeEqualsGit(t *testing.T) {
 	bare := t.TempDir()
 	git(t, bare, "init", "-q", "--bare")
@@ -42,12 +42,12 @@ func TestMergeEqualsGit(t *testing.T) {
 	count := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		if count++; count > 8 {
-			return // each one starts git, for five merges
+			return // each input runs git, for five merges
 		}
 		var merges [][3]fileTree
 		for range 5 {
 			base := tree.Draw(rt, "base")
-			side := func(name string) fileTree { // mostly as base
+			side := func(name string) fileTree { // mostly the same as base
 				out, other := maps.Clone(base), tree.Draw(rt, name)
 				for _, top := range []string{"a", "d", "f"} {
 					if rapid.IntRange(0, 2).Draw(rt, name) > 0 {
@@ -90,9 +90,8 @@ func TestMergeEqualsGit(t *testing.T) {
 	})
 }
 
-// What holds of any merge of trees, with files that were moved, copied and swapped: a side that
-// changed nothing plays no part, both sides are treated alike, and no path is both a file and
-// a folder.
+// Properties of every merge of trees, with files that were moved, copied and swapped: a side without changes has no
+// effect, both sides are treated alike, and no path is both a file and a folder.
 func TestMergeTreesProperty(t *testing.T) {
 	bare := t.TempDir()
 	git(t, bare, "init", "-q", "--bare")
@@ -117,7 +116,7 @@ func TestMergeTreesProperty(t *testing.T) {
 	count := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		if count++; count > 8 {
-			return // each one starts git, for five merges
+			return // each input runs git, for five merges
 		}
 		var merges [][3]fileTree
 		for range 5 {

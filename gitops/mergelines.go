@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// MergeLabels name the sides in conflict markers, as a branch or a commit would be named.
+// MergeLabels name the sides in conflict markers, such as a branch or a commit.
 type MergeLabels struct {
 	Ours, Theirs string // "" is "ours" and "theirs"
 }
@@ -19,13 +19,11 @@ const (
 	markerTheirs = ">>>>>>> "
 )
 
-// joinedLines is how many lines that both sides have may lie between two conflicts that
-// are shown as one, as in git.
+// joinedLines is the largest number of common lines between two conflicts that are shown as one, as in git.
 const joinedLines = 3
 
-// mergeText applies what theirs changed of base to ours, line by line. Where both changed
-// the same lines or lines side by side, and not in the same way, clean is false and the text
-// holds both between conflict markers.
+// mergeText applies the changes from base to theirs to ours, line by line. Where both changed the same or adjacent
+// lines differently, clean is false and the text holds both between conflict markers.
 func mergeText(base, ours, theirs []byte, labels MergeLabels) (text []byte, clean bool) {
 	b, o, t := linesWithEnds(base), linesWithEnds(ours), linesWithEnds(theirs)
 	newline := "\n"
@@ -59,12 +57,11 @@ func mergeText(base, ours, theirs []byte, labels MergeLabels) (text []byte, clea
 	return out.Bytes(), clean
 }
 
-// linesWithEnds splits a text into lines with their newlines: a last line without one
-// differs from the same line with one.
+// linesWithEnds splits a text into lines with their newlines: a last line without one differs from the same line with
+// one.
 func linesWithEnds(b []byte) []string { return slices.Collect(strings.Lines(string(b))) }
 
-// endInCRLF reports whether the texts, as far as they are not empty, begin with a line that
-// ends as on Windows.
+// endInCRLF reports whether the first line of every text that is not empty ends in CRLF.
 func endInCRLF(texts ...[]string) bool {
 	found := false
 	for _, lines := range texts {
@@ -78,28 +75,29 @@ func endInCRLF(texts ...[]string) bool {
 	return found
 }
 
-// regionKind says how lines came into a merge.
+// regionKind is the origin of lines of a merge.
 type regionKind int
 
 const (
 	regionSame     regionKind = iota // both sides have them
 	regionChanged                    // one side changed them
-	regionConflict                   // each side has others
+	regionConflict                   // the sides differ
 )
 
-// mergeRegion is a run of lines of a merge. Its slices have no room to grow into the texts.
+// mergeRegion is a run of lines of a merge. Its slices have no spare capacity, so appending does not write into the
+// texts.
 type mergeRegion struct {
 	kind   regionKind
 	ours   []string // the merged lines, and in a conflict those of ours
 	theirs []string // of a conflict
 }
 
-// mergeLines merges by the method of diff3: what changed between base and each side is
-// found, and changes of the two sides that overlap or touch are looked at as one.
+// mergeLines merges by the method of diff3: it finds the changes between base and each side, and treats changes of the
+// two sides that overlap or touch as one.
 func mergeLines(base, ours, theirs []string) []mergeRegion {
 	x, y := settleSpans(base, ours), settleSpans(base, theirs)
 	var regions []mergeRegion
-	// Up to here all is merged.
+	// Everything before these positions is merged.
 	var atBase, atOurs, atTheirs int
 	for len(x) > 0 || len(y) > 0 {
 		from := len(base)
@@ -138,8 +136,8 @@ func mergeLines(base, ours, theirs []string) []mergeRegion {
 	return appendSame(regions, base[atBase:])
 }
 
-// sideEnd is where a side has arrived when base has arrived at to. Before the spans it was
-// shift lines ahead.
+// sideEnd is the position in a side that corresponds to position to in base. Before the spans, the side was shift lines
+// ahead.
 func sideEnd(spans []lineSpan, shift, to int) int {
 	if len(spans) == 0 {
 		return to + shift
@@ -159,8 +157,8 @@ func appendSame(regions []mergeRegion, lines []string) []mergeRegion {
 	return append(regions, mergeRegion{kind: regionSame, ours: slices.Clip(lines)})
 }
 
-// appendConflict appends what both sides changed, without the lines that they agree on. A
-// conflict that follows another closely is joined to it.
+// appendConflict appends what both sides changed, without the lines on which they agree. A conflict close to the
+// previous one is joined to it.
 func appendConflict(regions []mergeRegion, ours, theirs []string) []mergeRegion {
 	atOurs := 0
 	for _, s := range settleSpans(ours, theirs) {
@@ -186,12 +184,11 @@ func hasLetter(line string) bool {
 	})
 }
 
-// settleSpans finds which lines changed. Where lines that were only added, or only removed, could
-// as well be others further down, because the same lines come again, it is the last of
-// them, as in git: so both sides and people see the same change at the same place.
+// settleSpans finds which lines changed. If equal lines follow, so that the added or removed lines could be others
+// further down, it chooses the last of them, as git does: both sides and people see the same change at the same place.
 func settleSpans(old, new []string) []lineSpan {
 	spans := diffLines(old, new)
-	settled := len(spans) // spans from here on are
+	settled := len(spans) // spans from here on are settled
 	for i := len(spans) - 1; i >= 0; i-- {
 		s := spans[i]
 		for {

@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// gitMergeFile merges as the command line of git does.
+// gitMergeFile merges with the git command line.
 func gitMergeFile(t interface{ Fatalf(string, ...any) }, dir, base, ours, theirs string) (text string, clean bool) {
 	for name, content := range map[string]string{"base": base, "ours": ours, "theirs": theirs} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
@@ -33,8 +33,8 @@ func gitMergeFile(t interface{ Fatalf(string, ...any) }, dir, base, ours, theirs
 	return string(out), err == nil
 }
 
-// Where no line comes twice, there is one way only to say what changed. Then a merge is that
-// of git to the byte, conflicts included.
+// If no line occurs twice, there is only one way to describe a change. Then a merge equals git's to the byte, conflicts
+// included.
 func TestMergeTextEqualsGit(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
@@ -71,7 +71,7 @@ func TestMergeTextEqualsGit(t *testing.T) {
 		want, wantClean := gitMergeFile(t, dir, base, ours, theirs)
 		got, clean := mergeText([]byte(base), []byte(ours), []byte(theirs), MergeLabels{})
 		same := string(got) == want
-		if !clean { // markers in a Windows text end as on Windows here, and sometimes in git
+		if !clean { // in a text with CRLF, our markers end in CRLF, git's only sometimes
 			same = strings.ReplaceAll(string(got), "\r\n", "\n") == strings.ReplaceAll(want, "\r\n", "\n")
 		}
 		if clean != wantClean || !same {
@@ -81,7 +81,7 @@ func TestMergeTextEqualsGit(t *testing.T) {
 	})
 }
 
-// What holds of any merge, whichever of several lines that are the same was changed.
+// Properties of every merge, whichever of several equal lines was changed.
 func TestMergeTextProperty(t *testing.T) {
 	text := rapid.Custom(func(t *rapid.T) string {
 		line := rapid.SampledFrom([]string{"a\n", "b\n", "c\n", "\n", "}\n", "a\r\n"})
@@ -110,7 +110,7 @@ func TestMergeTextProperty(t *testing.T) {
 	})
 }
 
-// Settling moves changes to other lines that are the same, and makes no more of them.
+// Settling moves changes to other equal lines, and does not add changes.
 func TestSettleSpansProperty(t *testing.T) {
 	lines := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "c"}), 0, 25)
 	rapid.Check(t, func(t *rapid.T) {
@@ -184,8 +184,8 @@ func TestMergeTextCases(t *testing.T) {
 	}
 }
 
-// Very many lines that both sides changed alike, and others that they did not: a merge takes a
-// moment, and is no longer than both sides together.
+// Both sides changed very many lines alike, and others differently: a merge is fast, and no longer than both sides
+// together.
 //
 //test:plain
 func TestMergeTextBounded(t *testing.T) {
@@ -244,7 +244,7 @@ func TestConflictIsFound(t *testing.T) {
 	}
 }
 
-// FuzzMergeText feeds what lies in a repository: both sides are treated alike.
+// FuzzMergeText merges arbitrary texts: both sides are treated alike.
 func FuzzMergeText(f *testing.F) {
 	f.Add([]byte("1\n2\n3"), []byte("one\n2\n3"), []byte("1\r\n2\n"))
 	f.Add([]byte(""), []byte("<<<<<<< a\n=======\n"), []byte(">>>>>>> b\n\n\n"))

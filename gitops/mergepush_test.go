@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// merges makes commits for a merge of a kind: with a file moved here and changed there.
+// merges makes commits for a merge with a file moved by one side and changed by the other.
 func (f *fixture) merges() (base, ours, theirs string) {
 	text := lines("one two three four five six seven eight nine ten")
 	b := fileTree{"big.bin": "\x00" + strings.Repeat("no text ", 500),
@@ -47,7 +47,7 @@ func (f *fixture) sentObjects(branch, sha, expect string) []string {
 	return out
 }
 
-// lackedObjects is what git finds that a commit has beyond others.
+// lackedObjects lists, by git, the objects of a commit that other commits lack.
 func (f *fixture) lackedObjects(sha string, others ...string) []string {
 	f.t.Helper()
 	args := append([]string{"rev-list", "--objects", "--no-object-names", sha, "--not"}, others...)
@@ -56,8 +56,8 @@ func (f *fixture) lackedObjects(sha string, others ...string) []string {
 	return out
 }
 
-// A merge commit, as it was made or resolved in a workspace, is pushed with what the server
-// lacks and nothing else. The resolved one does not stand on the one with markers.
+// A merge commit, as made or as resolved in a workspace, is pushed with only the objects that the server lacks. The
+// resolved one is not a child of the one with markers.
 func TestPushMerge(t *testing.T) {
 	f := newFixture(t)
 	ctx := t.Context()
@@ -73,7 +73,7 @@ func TestPushMerge(t *testing.T) {
 	git(t, f.bare, "branch", "-D", "marked")
 	git(t, f.bare, "gc", "-q", "--prune=now")
 
-	// In a process of its own later, with a resolution.
+	// Later, in another process, with a resolution.
 	f.repo = openCache(t, f.cache.dir, CacheOptions{}).Repo(f.remote("app.git"))
 	w := must[*Workspace](t)(f.repo.Workspace(ctx, "", m.SHA))
 	if got := must[[]byte](t)(os.ReadFile(filepath.Join(w.Dir(), "c"))); string(got) !=
@@ -108,7 +108,7 @@ func TestPushMerge(t *testing.T) {
 	}
 }
 
-// Nothing was changed in the workspace: with parents named it is a commit, of their number.
+// Nothing was changed in the workspace: with named parents it is still a commit.
 func TestCommitParents(t *testing.T) {
 	f := newFixture(t)
 	ctx := t.Context()
@@ -147,7 +147,7 @@ func TestCommitParents(t *testing.T) {
 	}
 }
 
-// Ours was made here and not pushed yet: it goes with the merge.
+// Ours was made here and not pushed yet: it is pushed with the merge.
 func TestMergeOfUnpushed(t *testing.T) {
 	f := newFixture(t)
 	ctx := t.Context()
@@ -223,8 +223,8 @@ func TestMergeRefused(t *testing.T) {
 	}
 }
 
-// The mirror is begun anew while the three commits are fetched, and what it held before is lost:
-// the merge is the same, and can still be pushed after the mirror was begun anew once more.
+// The mirror is replaced while the three commits are fetched, and loses its content: the merge is the same, and can
+// still be pushed after another replacement.
 func TestMergeInOvergrownMirror(t *testing.T) {
 	f := newFixture(t)
 	ctx := t.Context()
@@ -250,7 +250,7 @@ func TestMergeInOvergrownMirror(t *testing.T) {
 	git(t, f.bare, "fsck", "--strict", "--full")
 }
 
-// Merged files are held in memory, so there is an end to them: what is beyond is kept as ours has it.
+// Merged files are held in memory, so their size is limited: beyond it, ours is kept.
 func TestMergedTextBounded(t *testing.T) {
 	bare := t.TempDir()
 	git(t, bare, "init", "-q", "--bare")
@@ -273,7 +273,7 @@ func TestMergedTextBounded(t *testing.T) {
 	}
 }
 
-// A merge ends with its context.
+// A merge ends when its context is cancelled.
 func TestMergeEnds(t *testing.T) {
 	bare := t.TempDir()
 	git(t, bare, "init", "-q", "--bare")

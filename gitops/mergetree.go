@@ -12,16 +12,16 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 )
 
-// maxMergedText bounds the merged files of one merge together, in bytes: they are held in memory.
+// maxMergedText bounds the total size of the files that one merge merges, in bytes: they are held in memory.
 const maxMergedText = 256 << 20
 
-// treeMerge is a merge of trees under way.
+// treeMerge is a merge of trees in progress.
 type treeMerge struct {
 	ctx          context.Context
 	objects      *packedObjects
 	labels       MergeLabels
 	ours, theirs *treeFolders
-	// What changed since base, by path. A rename that was dealt with is taken out.
+	// Changes since base, by path. Renames that were handled are removed.
 	byOurs, byTheirs map[string]treeChange
 
 	edits     treeEdits // of ours
@@ -30,7 +30,7 @@ type treeMerge struct {
 	text      int // bytes of blobs
 }
 
-// mergeTrees finds how to edit the tree of ours so that it has what theirs changed.
+// mergeTrees finds the edits of the tree of ours that add the changes of theirs.
 func mergeTrees(
 	ctx context.Context, o *packedObjects, base, ours, theirs plumbing.Hash, labels MergeLabels,
 ) (*treeMerge, error) {
@@ -58,7 +58,7 @@ func mergeTrees(
 			return nil, err
 		}
 	}
-	return m, m.clearWay()
+	return m, m.dropClashes()
 }
 
 func changesByPath(changes []treeChange) map[string]treeChange {
@@ -69,8 +69,8 @@ func changesByPath(changes []treeChange) map[string]treeChange {
 	return by
 }
 
-// followRenames merges the files that one side renamed and the other changed. Any other
-// rename is a removal and an addition.
+// followRenames merges the files that one side renamed and the other changed. Any other rename is a removal and an
+// addition.
 func (m *treeMerge) followRenames(byOurs, byTheirs []treeChange) error {
 	open := m.objects.openToCompare
 	inOurs, err := pairRenames(m.ctx, byOurs, open, open)
@@ -112,7 +112,7 @@ func (m *treeMerge) followRenames(byOurs, byTheirs []treeChange) error {
 	return nil
 }
 
-// mergeEntry merges what the sides made of one file. An entry without mode is an absent file.
+// mergeEntry merges the two sides of one file. An entry without mode is an absent file.
 func (m *treeMerge) mergeEntry(p string, base, ours, theirs treeEntry) error {
 	if m.ctx.Err() != nil {
 		return context.Cause(m.ctx)
@@ -154,10 +154,10 @@ func (m *treeMerge) mergeEntry(p string, base, ours, theirs treeEntry) error {
 	return nil
 }
 
-// mergeFile merges a regular file that both sides changed: its mode and its content, each for itself.
+// mergeFile merges the mode and the content of a regular file that both sides changed.
 func (m *treeMerge) mergeFile(base, ours, theirs treeEntry) (merged treeEntry, kind ConflictKind, err error) {
 	if !isRegular(base.mode) {
-		base = treeEntry{mode: base.mode} // of another kind, or absent: its content is not theirs
+		base = treeEntry{mode: base.mode} // of another kind, or absent: the base has no content to compare
 	}
 	merged = ours
 	switch {
@@ -204,9 +204,8 @@ func (m *treeMerge) mergeFile(base, ours, theirs treeEntry) (merged treeEntry, k
 	return merged, kind, nil
 }
 
-// clearWay takes back edits that would put a file where ours has a folder, or below a file
-// of ours: ours is kept.
-func (m *treeMerge) clearWay() error {
+// dropClashes drops edits that would put a file where ours has a folder, or below a file of ours: ours is kept.
+func (m *treeMerge) dropClashes() error {
 	paths := slices.Sorted(maps.Keys(m.edits))
 	for _, p := range paths {
 		kept, err := m.keepsFolder(p)
@@ -214,7 +213,7 @@ func (m *treeMerge) clearWay() error {
 			return err
 		}
 		if kept && m.edits[p].mode != filemode.Empty {
-			m.takeBack(p, p)
+			m.keepOurs(p, p)
 		}
 	}
 	for _, p := range paths {
@@ -223,23 +222,23 @@ func (m *treeMerge) clearWay() error {
 			return err
 		}
 		if file != "" && m.edits[p].mode != filemode.Empty {
-			m.takeBack(p, file)
+			m.keepOurs(p, file)
 		}
 	}
 	return nil
 }
 
-// takeBack leaves a path as ours has it, because of a file and a folder at clash.
-func (m *treeMerge) takeBack(p, clash string) {
+// keepOurs keeps a path of ours, because of a file and a folder at clash.
+func (m *treeMerge) keepOurs(p, clash string) {
 	delete(m.edits, p)
 	delete(m.conflicts, p)
 	m.conflicts[clash] = ConflictFileFolder
 }
 
-// errFound ends a walk that has found what it looked for.
+// errFound ends a walk early.
 var errFound = errors.New("found")
 
-// keepsFolder reports whether ours has a folder at a path and files in it after the edits.
+// keepsFolder reports whether ours has a folder with files at a path after the edits.
 func (m *treeMerge) keepsFolder(p string) (bool, error) {
 	e, err := m.ours.entry(p)
 	if err != nil || !e.isDir() {
@@ -257,8 +256,8 @@ func (m *treeMerge) keepsFolder(p string) (bool, error) {
 	return false, err
 }
 
-// follows reports whether a file was renamed on one side and the change of it on this one, given by
-// its changes, can go with it. It can when exactly one renamed the file.
+// follows reports whether one side renamed a file and the other side's change can be applied to the new path. This
+// requires that exactly one side renamed the file.
 func (t *treeFolders) follows(f comparison, changes map[string]treeChange) (c treeChange, ok bool, err error) {
 	c, ok = changes[f.OldPath]
 	if !ok || f.Status != FileRenamed || c.new.mode == filemode.Empty ||
@@ -269,11 +268,10 @@ func (t *treeFolders) follows(f comparison, changes map[string]treeChange) (c tr
 	return c, ok, err
 }
 
-// isEmptyFile tells empty files, which are all alike: that one came says nothing of another that went.
+// isEmptyFile reports whether a file is empty. Empty files are all equal, so they are not paired as renames.
 func isEmptyFile(e treeEntry) bool { return e.id == objectID(plumbing.BlobObject, nil) }
 
-// isFree reports whether a file can move to a path: nothing is there, and no other file is where
-// it needs a folder.
+// isFree reports whether a file can move to a path: nothing is there, and no other file is where it needs a folder.
 func (t *treeFolders) isFree(p, from string) (bool, error) {
 	if e, err := t.entry(p); err != nil || e.mode != filemode.Empty {
 		return false, err

@@ -15,22 +15,21 @@ import (
 // (https://git-scm.com/docs/git-interpret-trailers).
 type Trailer struct{ Key, Value string }
 
-// CommitSpec says how to make a commit. The same spec of the same files gives
-// the same commit.
+// CommitSpec describes a commit. The same spec with the same files makes the same commit.
 type CommitSpec struct {
 	Message   string
 	Trailers  []Trailer // appended to the message
-	Author    Signature // name, email and time are needed
+	Author    Signature // name, email and time are required
 	Committer Signature // zero means the author
-	// Parents, when there are any, are the commit's parents in place of the commit that its
-	// files were changed from. Then files as they were are a commit too.
+	// Parents replace the default parent, the commit that the files were changed from. With Parents, unchanged files make
+	// a commit too.
 	Parents []string
 }
 
 var trailerLine = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9-]*)\s*:\s*(.*)$`)
 
-// endsInTrailers reports whether the last paragraph of a message is all trailers
-// and not the first paragraph. An indented line goes on with the one before it.
+// endsInTrailers reports whether the last paragraph of a message is all trailers and not the first paragraph. An
+// indented line continues the previous one.
 func endsInTrailers(message string) bool {
 	message = strings.TrimRight(strings.ReplaceAll(message, "\r\n", "\n"), " \t\n")
 	i := strings.LastIndex(message, "\n\n")
@@ -99,8 +98,7 @@ func (s CommitSpec) encode(tree plumbing.Hash, parents []plumbing.Hash) (o newOb
 	return inMemory(plumbing.CommitObject, b), err
 }
 
-// object is the signature as go-git writes it, without the characters with which
-// git ends a name.
+// object returns the signature as go-git writes it, without the characters that end a name in git.
 func (s Signature) object() object.Signature {
 	plain := func(v string) string {
 		return cleanText(strings.NewReplacer("<", "", ">", "").Replace(v), 200)

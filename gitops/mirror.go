@@ -17,27 +17,26 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 )
 
-// A mirror's folder holds generations and the file "current", which names the one in
-// use. Each generation is a bare repository. A broken or overgrown mirror gets a new
-// one. The old one is removed only an hour later, so that those who still read it can
-// finish. Within a generation:
+// A mirror's folder holds generations and the file "current", which names the present one. Each generation is a bare
+// repository. A broken or overgrown generation is replaced. The old one is removed an hour later, so that its readers
+// can finish. Within a generation:
 //
 //	objects/pack/         packs only, no loose objects; <name>.keep marks one of commits made here
 //	shallow               the commits with parents that we don't have
 //	refs/sia/fetched/<sha>  commits that came from the server with all their files
 //	refs/sia/made/<sha>     commits made here; their packs hold all that their parents lack
 //
-// Files appear whole and in the order objects, index, ref; nothing is changed
-// in place. So a kill at any point leaves a repository that is right.
+// Files appear complete and in the order objects, index, ref; nothing is changed in place. So a kill at any point
+// leaves a valid repository.
 
 const (
 	currentFile = "current"
-	// retireAfter is how long an old generation stays for those who still read it.
+	// retireAfter is how long an old generation is kept for its readers.
 	retireAfter = time.Hour
-	// maxPacks is when a mirror is restarted, so that finding an object and
-	// making a workspace stay cheap.
+	// maxPacks is the number of packs at which a mirror is replaced, so that finding an object and making a workspace
+	// stay cheap.
 	maxPacks = 48
-	// keepMade is how long commits made here outlive a new generation.
+	// keepMade is how long commits made here are carried over to new generations.
 	keepMade = 30 * 24 * time.Hour
 )
 
@@ -49,13 +48,13 @@ func (m mirror) refPath(kind, sha string) string {
 	return filepath.Join(m.dir, "refs", "sia", kind, sha)
 }
 
-// isMarked reports whether a commit is complete, having been "fetched" or "made".
+// isMarked reports whether a commit is complete and has the mark kind, "fetched" or "made".
 func (m mirror) isMarked(kind string, h plumbing.Hash) bool {
 	_, err := os.Lstat(m.refPath(kind, h.String()))
 	return err == nil
 }
 
-// mirror returns the present generation, making the first one.
+// mirror returns the present generation, and makes the first one.
 func (r *Repo) mirror(ctx context.Context) (mirror, error) {
 	if m, ok := r.presentMirror(); ok {
 		return m, nil
@@ -84,18 +83,18 @@ func (r *Repo) presentMirror() (mirror, bool) {
 	return m, err == nil && st.IsDir()
 }
 
-// lockWrite is held for the moment in which a mirror changes.
+// lockWrite locks the mirror for a change.
 func (r *Repo) lockWrite(ctx context.Context) (func(), error) {
 	return r.cache.locks.lock(ctx, filepath.Join(r.dir, "write.lock"))
 }
 
-// lockFetch is held for a transfer, so that nothing is fetched twice.
+// lockFetch locks the mirror for a transfer, so that nothing is fetched twice.
 func (r *Repo) lockFetch(ctx context.Context) (func(), error) {
 	return r.cache.locks.lock(ctx, filepath.Join(r.dir, "fetch.lock"))
 }
 
-// renewMirror replaces a generation by one that holds only the commits made here,
-// which exist nowhere else. When it has been replaced already, nothing is done.
+// renewMirror replaces a generation by one with only the commits made here, which exist nowhere else. It does nothing
+// if the generation was already replaced.
 func (r *Repo) renewMirror(ctx context.Context, old mirror) error {
 	unlock, err := r.lockWrite(ctx)
 	if err != nil {
@@ -109,7 +108,7 @@ func (r *Repo) renewMirror(ctx context.Context, old mirror) error {
 	return err
 }
 
-// newGeneration is called with the write lock held.
+// newGeneration requires the write lock.
 func (r *Repo) newGeneration(ctx context.Context, old mirror) (mirror, error) {
 	dir, err := os.MkdirTemp(r.dir, "g-*")
 	if err != nil {
@@ -137,12 +136,12 @@ func (r *Repo) newGeneration(ctx context.Context, old mirror) (mirror, error) {
 	return m, nil
 }
 
-// carryOver packs the commits made here anew, as one pack: with a pack each, they would fill the next generation, too.
-// One that can't be read is lost.
+// carryOver packs the commits made here into one pack: with a pack each, they would fill the next generation, too. A
+// commit that can't be read is lost.
 func (r *Repo) carryOver(ctx context.Context, old, to mirror) error {
 	o := old.madeObjects()
 	defer o.close()
-	made, at, _ := old.markedCommits("made") // those that can't be listed can't be carried over
+	made, at, _ := old.markedCommits("made") // commits that can't be listed can't be carried over
 	packed := map[plumbing.Hash]bool{}
 	var objs []newObject
 	var carried []plumbing.Hash
@@ -180,7 +179,7 @@ func (r *Repo) carryOver(ctx context.Context, old, to mirror) error {
 	return nil
 }
 
-// madeObjects opens the packs of commits made here that can be opened.
+// madeObjects opens the packs of commits made here; packs that can't be opened are left out.
 func (m mirror) madeObjects() *packedObjects {
 	o := &packedObjects{from: m}
 	keeps, _ := fs.Glob(os.DirFS(m.packsDir()), "*.keep") // the folder's own name is no pattern
@@ -193,8 +192,8 @@ func (m mirror) madeObjects() *packedObjects {
 	return o
 }
 
-// ownObjects lists the objects of a commit that these packs hold, but for those that are packed already. The others
-// are in commits that were fetched. Each is read, so that it can be written.
+// ownObjects lists the objects of a commit in these packs, without those in packed. The others are in fetched commits.
+// Each object is read, to make sure that it can be written.
 func (o *packedObjects) ownObjects(commit plumbing.Hash, packed map[plumbing.Hash]bool) ([]newObject, error) {
 	c, err := o.readCommit(commit)
 	if err != nil {
@@ -234,7 +233,7 @@ func (o *packedObjects) ownObjects(commit plumbing.Hash, packed map[plumbing.Has
 	return own, list(c.TreeHash, plumbing.TreeObject)
 }
 
-// retireOld removes generations that nobody can still be reading.
+// retireOld removes generations without readers.
 func (r *Repo) retireOld(old, now mirror) {
 	if old.dir != "" {
 		t := r.cache.now()
@@ -245,13 +244,13 @@ func (r *Repo) retireOld(old, now mirror) {
 		d := filepath.Join(r.dir, name)
 		if st, err := os.Stat(d); err == nil && d != now.dir && d != old.dir &&
 			r.cache.now().Sub(st.ModTime()) > retireAfter {
-			_ = r.cache.remove(d) // tried again the next time
+			_ = r.cache.remove(d) // retried next time
 		}
 	}
 }
 
-// lastPut is when something was last put into the mirror.
-func (r *Repo) lastPut() (last time.Time) {
+// lastAdded is when a pack was last added to the mirror.
+func (r *Repo) lastAdded() (last time.Time) {
 	put := []string{filepath.Join(r.dir, currentFile), filepath.Join(r.dir, namesFile)}
 	if m, ok := r.presentMirror(); ok {
 		put = append(put, m.refPath("fetched", ""), m.refPath("made", ""))
@@ -264,13 +263,13 @@ func (r *Repo) lastPut() (last time.Time) {
 	return last
 }
 
-// emptyUnused removes what is in a mirror into which nothing was put for so long. The locks stay, for whoever waits for
-// them.
-func (r *Repo) emptyUnused(ctx context.Context, after time.Duration) error {
-	if r.cache.now().Sub(r.lastPut()) <= after {
+// clearUnused removes the content of a mirror to which nothing was added for the duration after. The locks stay, for
+// those who wait for them.
+func (r *Repo) clearUnused(ctx context.Context, after time.Duration) error {
+	if r.cache.now().Sub(r.lastAdded()) <= after {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, time.Second) // who has it locked uses it
+	ctx, cancel := context.WithTimeout(ctx, time.Second) // a locked mirror is in use
 	defer cancel()
 	unlockFetch, err := r.lockFetch(ctx)
 	if err != nil {
@@ -282,8 +281,8 @@ func (r *Repo) emptyUnused(ctx context.Context, after time.Duration) error {
 		return err
 	}
 	defer unlock()
-	if r.cache.now().Sub(r.lastPut()) <= after {
-		return nil // somebody came back to it meanwhile
+	if r.cache.now().Sub(r.lastAdded()) <= after {
+		return nil // it was used meanwhile
 	}
 	var all []error
 	for _, name := range []string{currentFile, namesFile} {
@@ -298,7 +297,7 @@ func (r *Repo) emptyUnused(ctx context.Context, after time.Duration) error {
 	return errors.Join(all...)
 }
 
-// markCommit notes a commit as complete. Its objects must be in place.
+// markCommit marks a commit as complete. Its objects must be in place.
 func (m mirror) markCommit(kind, sha string) error {
 	return writeFile(m.refPath(kind, sha), 0o600, func(w io.Writer) error {
 		_, err := io.WriteString(w, sha+"\n")
@@ -306,8 +305,8 @@ func (m mirror) markCommit(kind, sha string) error {
 	})
 }
 
-// installPack moves a pack into the present generation and marks its commits. Shallow
-// commits are noted first: saying too often that parents are missing is harmless.
+// installPack moves a pack into the present generation and marks its commits. Shallow commits are recorded first: a
+// needless record is harmless.
 func (r *Repo) installPack(
 	ctx context.Context, x indexedPack, kind string, shallow []plumbing.Hash, commits ...plumbing.Hash,
 ) error {
@@ -336,7 +335,7 @@ func (r *Repo) installPack(
 	return nil
 }
 
-// addPack moves a pack into the mirror; made: of commits made here.
+// addPack moves a pack into the mirror; made marks a pack of commits made here.
 func (m mirror) addPack(x indexedPack, made bool) error {
 	dst := filepath.Join(m.packsDir(), "pack-"+x.checksum.String())
 	if made {

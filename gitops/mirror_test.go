@@ -15,8 +15,7 @@ import (
 	"time"
 )
 
-// A mirror damaged in any way is made anew, and the commit made in it that
-// nobody else has is still there to be pushed.
+// A mirror damaged in any way is replaced, and the commit made in it that nobody else has can still be pushed.
 //
 //test:thorough
 func TestBrokenMirror(t *testing.T) {
@@ -103,7 +102,7 @@ func spoilOffsets(t testing.TB, path string) {
 	t.Helper()
 	b, err := os.ReadFile(path)
 	must0(t, err)
-	const names, trailer = 8 + 256*4, 2 * 20 // before the names of the objects, and after all that is kept of each
+	const names, trailer = 8 + 256*4, 2 * 20 // before the names of the objects, and after all records
 	n := (len(b) - names - trailer) / 28
 	overwrite(t, path, int64(names+24*n), string(bytes.Repeat([]byte{0xfe}, 4*n)))
 	b, err = os.ReadFile(path)
@@ -112,7 +111,7 @@ func spoilOffsets(t testing.TB, path string) {
 	overwrite(t, path, int64(len(b)-20), string(sum[:]))
 }
 
-// A mirror of many packs is begun anew, with what was made here.
+// A mirror with many packs is replaced, with the commits made here.
 func TestOvergrownMirror(t *testing.T) {
 	f := newFixture(t)
 	ctx := t.Context()
@@ -139,7 +138,7 @@ func TestOvergrownMirror(t *testing.T) {
 	must0(t, f.repo.Push(ctx, "b", mine, ""))
 }
 
-// Commits made here don't fill the mirror for good: the next generation has them in one pack, but for those that are
+// Commits made here don't fill the mirror permanently: the next generation has them in one pack, except those that are
 // too old or damaged.
 func TestMirrorFullOfMadeCommits(t *testing.T) {
 	f := newFixture(t)
@@ -180,7 +179,7 @@ func TestMirrorFullOfMadeCommits(t *testing.T) {
 
 func blobID(s string) [20]byte { return objectID(3, []byte(s)) }
 
-// TestMain runs the test binary as a process that is going to be killed.
+// TestMain runs the test binary as a process that will be killed.
 func TestMain(m *testing.M) {
 	if url := os.Getenv("GITOPS_TEST_URL"); url != "" {
 		c, err := OpenCache(os.Getenv("GITOPS_TEST_DIR"), CacheOptions{})
@@ -199,7 +198,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// A process killed in the middle of a fetch leaves no lock and no half mirror.
+// A process killed during a fetch leaves no lock and no partial mirror.
 func TestKilledFetch(t *testing.T) {
 	f := newFixture(t)
 	ctx := t.Context()
@@ -215,7 +214,7 @@ func TestKilledFetch(t *testing.T) {
 			w.(http.Flusher).Flush()
 			<-started
 			cmd.Process.Kill()
-			<-r.Context().Done() // the process is gone
+			<-r.Context().Done() // the process has ended
 			return true
 		}
 		return false
@@ -230,7 +229,7 @@ func TestKilledFetch(t *testing.T) {
 	}
 }
 
-// Nothing on disk holds the token.
+// The token is in no file.
 func TestTokenNotOnDisk(t *testing.T) {
 	f := newFixture(t)
 	w := must[*Workspace](t)(f.repo.Workspace(t.Context(), "", f.main))
@@ -249,7 +248,7 @@ func TestTokenNotOnDisk(t *testing.T) {
 	must0(t, err)
 }
 
-// From a workspace nobody can push but the app: it has no remote and nothing that a server would let in.
+// Only the app can push from a workspace: it has no remote and no credentials.
 func TestWorkspaceCannotPush(t *testing.T) {
 	f := newFixture(t)
 	w := must[*Workspace](t)(f.repo.Workspace(t.Context(), "", f.main))

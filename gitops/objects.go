@@ -18,8 +18,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
-// packedObjects reads the objects of a mirror as it was when opened. Whatever it
-// returns has been checked against its hash. Safe for concurrent use.
+// packedObjects reads the objects of a mirror in the state in which it was opened. Every result has been checked
+// against its hash. Safe for concurrent use.
 type packedObjects struct {
 	from  mirror
 	packs []*packFile
@@ -68,12 +68,12 @@ func (o *packedObjects) hasObject(h plumbing.Hash) bool {
 	return err == nil
 }
 
-// readObject returns a whole object of the kind.
+// readObject returns an object of the kind.
 func (o *packedObjects) readObject(h plumbing.Hash, kind plumbing.ObjectType) ([]byte, error) {
 	return o.readWithin(h, kind, maxInMemory)
 }
 
-// readWithin is readObject, which is [ErrTooLarge] where more than most bytes of one object would be in memory for it.
+// readWithin is readObject with a limit: it is [ErrTooLarge] if one object needs more than most bytes in memory.
 func (o *packedObjects) readWithin(h plumbing.Hash, kind plumbing.ObjectType, most int64) ([]byte, error) {
 	k, content, err := o.readAny(h, most)
 	if err == nil && k != kind {
@@ -82,7 +82,7 @@ func (o *packedObjects) readWithin(h plumbing.Hash, kind plumbing.ObjectType, mo
 	return content, err
 }
 
-// readAny is readWithin of an object of any kind.
+// readAny is readWithin for an object of any kind.
 func (o *packedObjects) readAny(h plumbing.Hash, most int64) (plumbing.ObjectType, []byte, error) {
 	p, off, err := o.findObject(h)
 	if err != nil {
@@ -95,7 +95,7 @@ func (o *packedObjects) readAny(h plumbing.Hash, most int64) (plumbing.ObjectTyp
 	return kind, content, err
 }
 
-// blobSize is how many bytes a blob has, without reading it.
+// blobSize returns the size of a blob in bytes, without reading it.
 func (o *packedObjects) blobSize(h plumbing.Hash) (int64, error) {
 	p, off, err := o.findObject(h)
 	if err != nil {
@@ -111,12 +111,12 @@ func (o *packedObjects) blobSize(h plumbing.Hash) (int64, error) {
 	}
 	size, err := deltaSize(e)
 	if err != nil || size > maxTreeBytes {
-		return maxTreeBytes + 1, nil // no size that is allowed
+		return maxTreeBytes + 1, nil // larger than any limit
 	}
 	return int64(size), nil
 }
 
-// deltaSize is the size of what a delta makes. It begins with the size of its base, and its own
+// deltaSize returns the size of a delta's result. A delta begins with the size of its base, then that of its result
 // (https://git-scm.com/docs/pack-format#_deltified_representation).
 func deltaSize(delta io.Reader) (uint64, error) {
 	head := bufio.NewReaderSize(io.LimitReader(delta, 2*binary.MaxVarintLen64), 2*binary.MaxVarintLen64)
@@ -125,14 +125,12 @@ func deltaSize(delta io.Reader) (uint64, error) {
 	return size, errors.Join(err, err2)
 }
 
-// openBlob streams a blob, so that a large one needs no memory. Reading to the end
-// checks the hash.
+// openBlob streams a blob, so that a large one needs little memory. Reading to the end checks the hash.
 func (o *packedObjects) openBlob(h plumbing.Hash) (io.ReadCloser, int64, error) {
 	return o.openWithin(h, maxInMemory)
 }
 
-// openToCompare is openBlob for what is compared if it is small enough: [ErrTooLarge] where it is kept as a delta that
-// takes much memory to read.
+// openToCompare is openBlob for a comparison: it is [ErrTooLarge] for a delta that needs much memory to read.
 func (o *packedObjects) openToCompare(h plumbing.Hash) (io.ReadCloser, int64, error) {
 	return o.openWithin(h, maxComparedDelta)
 }
@@ -157,7 +155,7 @@ func (o *packedObjects) openWithin(h plumbing.Hash, most int64) (io.ReadCloser, 
 	return &checkedReader{ReadCloser: e, sum: newHasher(e.Type, e.Length), want: h, left: e.Length}, e.Length, nil
 }
 
-// checkedReader fails at the end when what went by has another hash or length.
+// checkedReader fails at the end when the content has another hash or length.
 type checkedReader struct {
 	io.ReadCloser
 	sum  idHasher
@@ -215,7 +213,7 @@ func (o *packedObjects) readCommit(h plumbing.Hash) (*object.Commit, error) {
 	return c, nil
 }
 
-// treesOf returns the trees of commits; of the zero hash, none.
+// treesOf returns the trees of commits; a zero hash has none.
 func (o *packedObjects) treesOf(commits []plumbing.Hash) ([]plumbing.Hash, error) {
 	trees := make([]plumbing.Hash, len(commits))
 	for i, h := range commits {

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestOtherToken: a server that does not find a repository with one token is asked with others, in
-// reads and in pushes, and what it took is told.
+// TestOtherToken: when a server does not find a repository with one token, others are tried, in reads and in pushes,
+// and the accepted one is reported.
 func TestOtherToken(t *testing.T) {
 	f := newFixture(t)
 	ctx := t.Context()
@@ -56,7 +56,7 @@ func TestOtherToken(t *testing.T) {
 	}
 }
 
-// TestExpiredToken: a token that the server does not take any more is asked for anew, once.
+// TestExpiredToken: a token that the server no longer accepts is renewed once.
 func TestExpiredToken(t *testing.T) {
 	f := newFixture(t)
 	renewed := testToken

@@ -16,9 +16,9 @@ import (
 )
 
 var (
-	// errBroken says that files of a mirror contradict themselves or each other.
+	// errBroken reports that files of a mirror contradict themselves or each other.
 	errBroken = errors.New("mirror is broken")
-	// errNoObject says that an object is not in the mirror.
+	// errNoObject reports that an object is not in the mirror.
 	errNoObject = errors.New("object is not in the mirror")
 )
 
@@ -27,7 +27,7 @@ const (
 	// base. git itself makes no deltas of files beyond 512 MiB
 	// (core.bigFileThreshold).
 	maxInMemory = 512<<20 + 1
-	// maxComparedDelta bounds such an object, where it is read to be compared.
+	// maxComparedDelta bounds such an object if it is read for a comparison.
 	maxComparedDelta = 32 << 20
 	// maxChain bounds a chain of deltas, as git does.
 	maxChain = 4095
@@ -72,7 +72,7 @@ func newPackFile(f *os.File, base string, bases *baseCache) (*packFile, error) {
 	return &packFile{path: base, f: f, size: st.Size(), bases: bases}, nil
 }
 
-// indexFile reads an index through a buffer. By Stat go-git learns its size, and allocates no more than that.
+// indexFile reads an index through a buffer. go-git calls Stat for its size, and allocates no more than that.
 type indexFile struct {
 	*bufio.Reader
 	f *os.File
@@ -90,7 +90,8 @@ func readIndex(name string) (*idxfile.MemoryIndex, error) {
 	return idx, idxfile.NewDecoder(indexFile{bufio.NewReader(f), f}).Decode(idx)
 }
 
-// belongsTo compares the pack with its index. More objects than the index names are right: one may be there twice.
+// belongsTo checks that the pack and its index match. The pack may have more objects than the index: one may be there
+// twice.
 func (p *packFile) belongsTo(idx *idxfile.MemoryIndex) error {
 	_, count, err := packfile.NewScanner(io.NewSectionReader(p.f, 0, p.size)).Header()
 	if err != nil {
@@ -106,7 +107,7 @@ func (p *packFile) belongsTo(idx *idxfile.MemoryIndex) error {
 	return nil
 }
 
-// findObject returns where in the pack an object begins.
+// findObject returns the offset of an object in the pack.
 func (p *packFile) findObject(h plumbing.Hash) (int64, bool) {
 	off, err := p.idx.FindOffset(h)
 	if err != nil && !errors.Is(err, plumbing.ErrObjectNotFound) {
@@ -115,17 +116,17 @@ func (p *packFile) findObject(h plumbing.Hash) (int64, bool) {
 	return off, err == nil
 }
 
-// scanners are go-git's, kept for the next header: setting one up costs more than reading a small object.
+// scanners caches go-git's scanners: creating one costs more than reading a small object.
 var scanners = sync.Pool{New: func() any { return packfile.NewScanner(nil) }}
 
-// packEntry is an object in a pack, of which the header was read. Reading on gives its bytes, and no more of them than
-// the header claims.
+// packEntry is an object in a pack after its header. Reading returns its bytes, at most as many as the header claims.
 type packEntry struct {
-	packfile.ObjectHeader // Length is the inflated size; of the delta when it is one
+	packfile.ObjectHeader // Length is the inflated size; of the delta if it is one
 	io.ReadCloser
 }
 
-// openEntry reads the header of an object. What follows is read without the scanner, which would sum up every byte.
+// openEntry reads the header of an object. The content is read without the scanner, which would compute a checksum of
+// every byte.
 func (p *packFile) openEntry(off int64) (packEntry, error) {
 	broken := func(err error) error { return fmt.Errorf("%w: %s: offset %d: %w", errBroken, p.path, off, err) }
 	h, from, err := p.readHeader(off)
@@ -145,7 +146,7 @@ func (p *packFile) openEntry(off int64) (packEntry, error) {
 	return packEntry{*h, closingReader{brokenReader{&claimedReader{z.Reader, h.Length}}, letGo}}, nil
 }
 
-// readHeader reads the header of an object, and returns where its bytes begin.
+// readHeader reads the header of an object and returns the offset of its content.
 func (p *packFile) readHeader(off int64) (h *packfile.ObjectHeader, from int64, err error) {
 	s := scanners.Get().(*packfile.Scanner) //nolint:forcetypeassert // nothing else is in the pool
 	defer func() {
@@ -159,7 +160,7 @@ func (p *packFile) readHeader(off int64) (h *packfile.ObjectHeader, from int64, 
 	return h, from, err
 }
 
-// claimedReader fails where there are more bytes than were claimed.
+// claimedReader fails when there are more bytes than claimed.
 type claimedReader struct {
 	in   io.Reader
 	left int64
@@ -178,7 +179,7 @@ func (r *claimedReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// readEntry reads an object that has to be in memory. One of more than most bytes is [ErrTooLarge].
+// readEntry reads an object into memory. An object of more than most bytes is [ErrTooLarge].
 func (p *packFile) readEntry(off, most int64) (h packfile.ObjectHeader, content []byte, err error) {
 	e, err := p.openEntry(off)
 	if err != nil {
@@ -192,7 +193,7 @@ func (p *packFile) readEntry(off, most int64) (h packfile.ObjectHeader, content 
 		}
 		return h, nil, fmt.Errorf("%w: %d bytes in a chain of deltas, limit %d", why, e.Length, most)
 	}
-	// A damaged header may claim any size: memory is taken as bytes arrive.
+	// A damaged header may claim any size: memory is allocated as bytes arrive.
 	buf := bytes.NewBuffer(make([]byte, 0, min(e.Length+bytes.MinRead, 8<<20)))
 	if n, err := buf.ReadFrom(e); err != nil {
 		return h, nil, err
@@ -202,8 +203,8 @@ func (p *packFile) readEntry(off, most int64) (h packfile.ObjectHeader, content 
 	return e.ObjectHeader, buf.Bytes(), nil
 }
 
-// resolveObject reads the object at off, following its chain of deltas. Where the object, a base or a delta has more
-// than most bytes it is [ErrTooLarge], and none of that size is in memory.
+// resolveObject reads the object at off, following its chain of deltas. If the object, a base or a delta has more than
+// most bytes, it is [ErrTooLarge] and is not read into memory.
 func (p *packFile) resolveObject(off, most int64) (plumbing.ObjectType, []byte, error) {
 	type link struct {
 		off   int64
@@ -231,7 +232,7 @@ func (p *packFile) resolveObject(off, most int64) (plumbing.ObjectType, []byte, 
 		if len(chain) == maxChain {
 			return 0, nil, fmt.Errorf("%w: %s: chain of deltas too long", errBroken, p.path)
 		}
-		// What is malformed is found where it is applied.
+		// A malformed delta is an error when it is applied.
 		if size, err := deltaSize(bytes.NewReader(b)); err == nil && size > uint64(most) {
 			return 0, nil, fmt.Errorf("%w: %d bytes made by a delta, limit %d", ErrTooLarge, size, most)
 		}
@@ -258,7 +259,7 @@ func (p *packFile) resolveObject(off, most int64) (plumbing.ObjectType, []byte, 
 	return kind, content, nil
 }
 
-// brokenReader makes what can't be read of a pack a fault of the mirror.
+// brokenReader turns read errors of a pack into errBroken.
 type brokenReader struct{ in io.Reader }
 
 // Read implements io.Reader.

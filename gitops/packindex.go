@@ -14,8 +14,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 )
 
-// indexedPack is a pack on disk that is complete in itself, with its index beside
-// it: <base>.pack and <base>.idx.
+// indexedPack is a self-contained pack on disk, with its index next to it: <base>.pack and <base>.idx.
 type indexedPack struct {
 	base     string
 	checksum plumbing.Hash
@@ -27,8 +26,8 @@ func (x indexedPack) remove() {
 	os.Remove(x.base + ".idx")
 }
 
-// indexPack checks a pack that came from outside and writes its index; base is where both lie then. A thin
-// pack has deltas with bases that only we hold; it is completed from have.
+// indexPack checks a pack from outside and writes its index; base is the path of both without extension. A thin pack
+// has deltas with bases that only we hold; they are added from have.
 func indexPack(f *os.File, base string, have *packedObjects, limits packLimits) (x indexedPack, err error) {
 	defer func() {
 		if err != nil {
@@ -83,21 +82,21 @@ func writeIndex(path string, w *idxfile.Writer) error {
 	})
 }
 
-// scannedPack is what one pass over a pack tells.
+// scannedPack is the result of one pass over a pack.
 type scannedPack struct {
 	entries  []scannedEntry
 	checksum plumbing.Hash
-	end      int64 // where the objects end and the checksum begins
+	end      int64 // offset of the checksum
 }
 
 type scannedEntry struct {
 	packfile.ObjectHeader
 	crc uint32
-	id  plumbing.Hash // of what is no delta
+	id  plumbing.Hash // zero for a delta
 }
 
-// scanPack reads a pack from start to end through go-git's scanner, hashing
-// what is no delta, and verifies the checksum. No object is inflated beyond what it claims.
+// scanPack reads a pack from start to end through go-git's scanner, hashes the objects that are no deltas, and verifies
+// the checksum. No object is inflated beyond its claimed size.
 func scanPack(f *os.File, most packLimits) (scannedPack, error) {
 	var p scannedPack
 	if err := seekStart(f); err != nil {
@@ -152,7 +151,7 @@ func scanPack(f *os.File, most packLimits) (scannedPack, error) {
 	return p, err
 }
 
-// missing lists the bases of deltas that the pack lacks and we have.
+// missing lists the bases of deltas that are in have and not in the pack.
 func (p scannedPack) missing(have *packedObjects) []plumbing.Hash {
 	here, missing := map[plumbing.Hash]bool{}, map[plumbing.Hash]bool{}
 	for _, e := range p.entries {
@@ -166,8 +165,8 @@ func (p scannedPack) missing(have *packedObjects) []plumbing.Hash {
 	return slices.Collect(maps.Keys(missing))
 }
 
-// completePack writes f to path with the missing bases put first, so that each
-// delta finds its base before itself. Relative offsets stay right.
+// completePack writes f to path with the missing bases first, so that each base precedes its deltas. Relative offsets
+// stay valid.
 func completePack(f *os.File, path string, scan scannedPack, missing []plumbing.Hash, have *packedObjects) error {
 	return writeFile(path, 0o444, func(out io.Writer) error {
 		w, err := newPackWriter(out, len(scan.entries)+len(missing))
@@ -192,8 +191,7 @@ func completePack(f *os.File, path string, scan scannedPack, missing []plumbing.
 	})
 }
 
-// resolveAll reports the id of every object. Each delta is applied to a base
-// that is at hand, by walking down from the bases.
+// resolveAll reports the id of every object. It applies each delta to its base, from the bases outward.
 func resolveAll(p *packFile, scan scannedPack, add func(plumbing.Hash, uint64, uint32)) error {
 	byBase, byRef := map[int64][]int{}, map[plumbing.Hash][]int{}
 	for i, e := range scan.entries {
@@ -208,7 +206,7 @@ func resolveAll(p *packFile, scan scannedPack, add func(plumbing.Hash, uint64, u
 	type step struct {
 		i       int
 		kind    plumbing.ObjectType
-		content []byte // of its base; nil for what is no delta
+		content []byte // of the base; nil for an object that is no delta
 		depth   int
 	}
 	for root, e := range scan.entries {
@@ -236,7 +234,7 @@ func resolveAll(p *packFile, scan scannedPack, add func(plumbing.Hash, uint64, u
 			add(id, uint64(e.Offset), e.crc)
 			done++
 			children := slices.Concat(byBase[e.Offset], byRef[id])
-			delete(byRef, id) // an object that is there twice has its children once
+			delete(byRef, id) // the deltas of a duplicate object are resolved once
 			if len(children) == 0 {
 				continue
 			}
@@ -252,7 +250,7 @@ func resolveAll(p *packFile, scan scannedPack, add func(plumbing.Hash, uint64, u
 		}
 	}
 	if done != len(scan.entries) {
-		// The server counted on an object that we said we have.
+		// The server relied on an object that we claimed to have.
 		return fmt.Errorf("%w: a delta has no base", errBroken)
 	}
 	return nil

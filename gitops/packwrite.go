@@ -46,7 +46,7 @@ func (w *packWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// add adds an object of size bytes, and fails when its content is not what id says.
+// add adds an object of size bytes. It fails when the content does not have the hash id.
 func (w *packWriter) add(id plumbing.Hash, kind plumbing.ObjectType, size int64, content io.Reader) error {
 	start := w.at
 	w.crc = 0
@@ -87,7 +87,7 @@ func (w *packWriter) finish() (id plumbing.Hash, err error) {
 	return id, w.out.Flush()
 }
 
-// writeFile writes a file that is whole and on disk before it has its name.
+// writeFile writes a file atomically: it has its name only when it is complete and on disk.
 func writeFile(path string, perm os.FileMode, write func(io.Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".new-*")
 	if err != nil {

@@ -25,7 +25,7 @@ func (f *comparison) patch() string {
 	return b.String()
 }
 
-// kindOfMode is the part of a mode that tells a file, a symlink and a submodule apart.
+// kindOfMode is the part of a mode that distinguishes a file, a symlink and a submodule.
 func kindOfMode(m filemode.FileMode) filemode.FileMode { return m &^ 0o777 }
 
 // halfPatch renders one side of a change of kind.
@@ -109,8 +109,7 @@ func (f *comparison) body(b *strings.Builder, from string, old, new treeEntry, h
 	}
 }
 
-// nameEnd is the tab that git writes after a name with spaces, so that readers of a
-// patch know where the name ends.
+// nameEnd is the tab that git writes after a name with spaces, to mark the end of the name.
 func nameEnd(name string) string {
 	if strings.Contains(name, " ") {
 		return "\t"
@@ -118,8 +117,7 @@ func nameEnd(name string) string {
 	return ""
 }
 
-// quotePath writes a path as git does: in C's notation when it has bytes that
-// would upset the patch.
+// quotePath writes a path as git does: in C's notation when it has bytes that would break the patch.
 func quotePath(p string) string {
 	plain := true
 	for i := range len(p) {

@@ -10,9 +10,8 @@ import (
 	"strings"
 )
 
-// A pkt-line is four hexadecimal digits of length, themselves included, and a
-// payload; lengths 0 to 2 are marks (https://git-scm.com/docs/protocol-common,
-// /protocol-v2). go-git's reader knows only the first mark.
+// A pkt-line is four hexadecimal digits of length, themselves included, and a payload; lengths 0 to 2 are marks
+// (https://git-scm.com/docs/protocol-common, /protocol-v2). go-git's reader supports only the first mark.
 type pktMark int
 
 const (
@@ -63,8 +62,7 @@ func (p *pktReader) read() ([]byte, pktMark, error) {
 	return line, pktLine, nil
 }
 
-// text is read for lines of text: the newline at the end is dropped and an
-// "ERR" line becomes an error.
+// text calls read for a line of text: it drops the newline at the end and turns an "ERR" line into an error.
 func (p *pktReader) text() (string, pktMark, error) {
 	line, mark, err := p.read()
 	if err != nil {
@@ -77,7 +75,7 @@ func (p *pktReader) text() (string, pktMark, error) {
 	return s, mark, nil
 }
 
-// remoteError is what a git server says in place of an answer.
+// remoteError is an error that a git server sent in place of an answer.
 type remoteError struct{ msg string }
 
 func (e *remoteError) Error() string { return "the server says: " + cleanText(e.msg, 500) }
@@ -93,9 +91,8 @@ func (b *pktBuffer) linef(format string, args ...any) {
 func (b *pktBuffer) delim() { b.WriteString("0001") }
 func (b *pktBuffer) flush() { b.WriteString("0000") }
 
-// sidebandReader is the data of band 1 of pkt-lines that carry a band number first.
-// Band 2 is progress and the output of hooks; the end of it is kept. Band 3 is a
-// fatal error (https://git-scm.com/docs/gitprotocol-pack).
+// sidebandReader reads band 1 of pkt-lines that begin with a band number. Band 2 is progress and the output of hooks;
+// its end is kept. Band 3 is a fatal error (https://git-scm.com/docs/gitprotocol-pack).
 type sidebandReader struct {
 	pkts *pktReader
 	rest []byte
@@ -103,7 +100,7 @@ type sidebandReader struct {
 	done bool
 }
 
-// maxSaid bounds what is kept of a server's progress messages, in bytes.
+// maxSaid bounds the progress messages that are kept, in bytes.
 const maxSaid = 4 << 10
 
 func (s *sidebandReader) Read(b []byte) (int, error) {
@@ -141,7 +138,7 @@ func (s *sidebandReader) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// noEOF turns the end of a stream into io.ErrUnexpectedEOF, where more was promised.
+// noEOF turns io.EOF into io.ErrUnexpectedEOF, where more data must follow.
 func noEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

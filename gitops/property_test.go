@@ -15,8 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Applying the changes to the old lines gives the new, and there are no more
-// of them than the longest common subsequence leaves.
+// Applying the changes to the old lines gives the new ones, and the number of changed lines is the least possible.
 func TestDiffLinesProperty(t *testing.T) {
 	line := rapid.SampledFrom([]string{"a", "b", "c", "d", "e"})
 	rapid.Check(t, func(t *rapid.T) {
@@ -58,7 +57,7 @@ func common(a, b []string) int {
 	return row[len(b)]
 }
 
-// Two large files with nothing in common take a moment, not minutes.
+// Two large files with nothing in common are compared in a moment, not minutes.
 //
 //test:plain
 func TestDiffLinesBounded(t *testing.T) {
@@ -76,7 +75,7 @@ func TestDiffLinesBounded(t *testing.T) {
 	}
 }
 
-// git apply takes every patch, and what it makes is the new file.
+// git apply accepts every patch, and its result is the new file.
 func TestPatchProperty(t *testing.T) {
 	text := rapid.Custom(func(t *rapid.T) string {
 		lines := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "", " x", "-y", "\\ z", "@@", "long line", "\r"}), 0,
@@ -88,7 +87,7 @@ func TestPatchProperty(t *testing.T) {
 	count := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		if count++; count > 25 {
-			return // each one starts git
+			return // each one runs git
 		}
 		old, new := text.Draw(rt, "old"), text.Draw(rt, "new")
 		if old == new {
@@ -167,7 +166,7 @@ func FuzzPkt(f *testing.F) {
 	})
 }
 
-// FuzzPack feeds packs from outside; what is accepted can be read.
+// FuzzPack indexes arbitrary packs; an accepted pack can be read.
 func FuzzPack(f *testing.F) {
 	var good bytes.Buffer
 	if _, _, err := writePack(&good,
@@ -196,7 +195,7 @@ func FuzzPack(f *testing.F) {
 	})
 }
 
-// FuzzFiles feeds what lies in a repository.
+// FuzzFiles parses arbitrary files of a repository.
 func FuzzFiles(f *testing.F) {
 	f.Add([]byte("100644 a\x0001234567890123456789"), "src/a.log")
 	f.Fuzz(func(t *testing.T, b []byte, p string) {
@@ -213,7 +212,7 @@ func FuzzFiles(f *testing.F) {
 	})
 }
 
-// FuzzIndexFile feeds a damaged index: it is noticed or harmless.
+// FuzzIndexFile reads a damaged index: the damage is reported or harmless.
 func FuzzIndexFile(f *testing.F) {
 	f.Add(uint16(0), byte(1))
 	f.Fuzz(func(t *testing.T, at uint16, flip byte) {

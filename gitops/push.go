@@ -11,13 +11,11 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// Push makes sha the head of the branch. expect is the head that it replaces,
-// "" when there must be no such branch; when the branch is anywhere else, it is
-// a [*LeaseError] and nothing changes. Replacing a head that is not an ancestor
-// is allowed: the lease is what protects it. A branch already at sha is left
-// alone, so a push may be repeated after a crash.
+// Push moves the branch to sha. expect is the head that it replaces, "" when the branch must not exist; if the branch
+// is elsewhere, it returns a [*LeaseError] and nothing changes. Replacing a head that is not an ancestor is allowed:
+// the lease protects it. A branch already at sha is left alone, so a push may be repeated after a crash.
 //
-// Only objects made here are sent. What was fetched, the server has.
+// Only objects made here are sent. The server has the fetched ones.
 func (r *Repo) Push(ctx context.Context, branch, sha, expect string) error {
 	op := "push " + cleanText(branch, 80)
 	if r.bad != nil {
@@ -56,9 +54,8 @@ func (r *Repo) Push(ctx context.Context, branch, sha, expect string) error {
 	})
 }
 
-// pushFailed is the result of a push without a good answer. It looks where the
-// branch is: a lost answer may have been a yes, and a no may mean that somebody else
-// was faster.
+// pushFailed decides the result of a push without a good answer. It asks for the branch's head: a push may have
+// succeeded though its answer was lost, and a refusal may mean that somebody else pushed first.
 func (r *Repo) pushFailed(ctx context.Context, branch, sha, expect string, rep pushReport, err error) error {
 	var broke *NetworkError
 	var server *ServerError
@@ -84,8 +81,8 @@ func shaOrNone(h plumbing.Hash) string {
 	return h.String()
 }
 
-// unsentObjects lists the objects that the server lacks of a commit. They are those of
-// commits made here, back to what the server showed us or sent us.
+// unsentObjects lists the objects of a commit that the server lacks. They are those of commits made here, back to
+// commits that the server advertised or sent.
 func (o *packedObjects) unsentObjects(head plumbing.Hash, has func(plumbing.Hash) bool) ([]newObject, error) {
 	var out []newObject
 	var unsent, sent []plumbing.Hash
@@ -109,9 +106,9 @@ func (o *packedObjects) unsentObjects(head plumbing.Hash, has func(plumbing.Hash
 		unsent = append(unsent, c.TreeHash)
 		queue = append(queue, c.ParentHashes...)
 	}
-	beyond := newObjectsBeyond(sent, o.readTree)
+	lacks := newMissingObjects(sent, o.readTree)
 	for _, tree := range unsent {
-		err := beyond.of(tree, func(id plumbing.Hash, kind plumbing.ObjectType) { out = append(out, o.packable(id, kind)) })
+		err := lacks.find(tree, func(id plumbing.Hash, kind plumbing.ObjectType) { out = append(out, o.packable(id, kind)) })
 		if err != nil {
 			return nil, err
 		}
@@ -119,11 +116,11 @@ func (o *packedObjects) unsentObjects(head plumbing.Hash, has func(plumbing.Hash
 	return out, nil
 }
 
-// sendPack packs the objects and carries out the command.
+// sendPack packs the objects and sends the update.
 func (r *Repo) sendPack(
 	ctx context.Context, op string, base *url.URL, cmd refUpdate, objs []newObject,
 ) (pushReport, error) {
-	// The length has to be known beforehand: not every server takes chunks.
+	// The length must be known in advance: not every server accepts chunks.
 	f, err := os.CreateTemp(r.cache.tmp(), "push-*.pack")
 	if err != nil {
 		return pushReport{}, fmt.Errorf("write pack: %w", err)

@@ -42,7 +42,7 @@ func TestLease(t *testing.T) {
 	if err := f.repo.Push(ctx, "b", two, one); err != nil {
 		t.Errorf("Push with the right lease: %v", err)
 	}
-	// A fresh start: back to the base, for which there is nothing to send.
+	// Back to the base, for which there is nothing to send.
 	if err := f.repo.Push(ctx, "b", f.main, two); err != nil {
 		t.Errorf("Push of the base: %v", err)
 	}
@@ -51,7 +51,7 @@ func TestLease(t *testing.T) {
 	}
 }
 
-// Somebody is faster between our look and our push.
+// Somebody pushes between our check and our push.
 func TestLeaseRace(t *testing.T) {
 	f := newFixture(t)
 	one, two := f.change(f.main, "one"), f.change(f.main, "two")
@@ -98,7 +98,7 @@ func TestRejected(t *testing.T) {
 	}
 }
 
-// The server dies before and after it has done the work.
+// The server fails before and after it has done the work.
 func TestPushBreaksOff(t *testing.T) {
 	f := newFixture(t)
 	sha := f.change(f.main, "x")
@@ -133,8 +133,7 @@ func TestPushBreaksOff(t *testing.T) {
 	}
 }
 
-// Many workspaces and pushes at once from one mirror, through two caches on one
-// directory as two processes would have them.
+// Many workspaces and pushes at once from one mirror, through two caches on one directory, as in two processes.
 func TestConcurrency(t *testing.T) {
 	f := newFixture(t)
 	second := openCache(t, f.cache.dir, CacheOptions{}).Repo(f.remote("app.git"))

@@ -34,9 +34,8 @@ func longRepository(b *testing.B) (s *gitServer, head string) {
 	return s, git(b, bare, "rev-parse", "main")
 }
 
-// BenchmarkPush pushes a commit that changes one of 2,000 files, on top of 5,000
-// commits: as we do, from one fetched commit, and as the git command line does, from
-// a full clone. docs/adr/0006-git-by-hand.md quotes it.
+// BenchmarkPush pushes a commit that changes one of 2,000 files, on top of 5,000 commits: from one fetched commit, as
+// SIA does, and from a full clone with the git command line. docs/adr/0006-git-by-hand.md quotes it.
 func BenchmarkPush(b *testing.B) {
 	s, base := longRepository(b)
 	w, err := openCache(b, b.TempDir(), CacheOptions{}).Repo(s.remote("long.git")).Workspace(b.Context(), "", base)

@@ -10,15 +10,15 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// ownRef is the full name of a ref that is neither a branch nor a tag. GitHub takes such refs from
-// whoever may write contents, but for its own namespaces, such as refs/pull, and wants two slashes
-// at least; gittuf keeps its log of a repository in refs/gittuf there.
+// ownRef matches the full name of a ref that is neither a branch nor a tag. GitHub accepts such refs from everybody
+// with write access to contents, except for its own namespaces, such as refs/pull, and requires at least two slashes;
+// gittuf stores its log of a repository in refs/gittuf.
 // https://docs.github.com/en/rest/git/refs#create-a-reference
 // https://github.com/gittuf/gittuf/pull/364
 var ownRef = regexp.MustCompile(`^refs/sia/[a-z]+/[0-9A-Za-z_-]{1,100}$`)
 
-// PushRef makes sha what a ref of SIA's own, refs/sia/…, points at, wherever it pointed before, so
-// that the server has the commit and no branch moves. Only objects made here are sent.
+// PushRef moves one of SIA's own refs, refs/sia/…, to sha, from wherever it was, so that the server has the commit and
+// no branch moves. Only objects made here are sent.
 func (r *Repo) PushRef(ctx context.Context, ref, sha string) error {
 	op := "push " + cleanText(ref, 120)
 	base, at, err := r.discoverOwnRef(ctx, op, ref)
@@ -38,14 +38,14 @@ func (r *Repo) PushRef(ctx context.Context, ref, sha string) error {
 	})
 }
 
-// DropRef deletes a ref of SIA's own. One that is not there is no error.
+// DropRef deletes one of SIA's own refs. An absent ref is no error.
 func (r *Repo) DropRef(ctx context.Context, ref string) error {
 	op := "delete " + cleanText(ref, 120)
 	base, at, err := r.discoverOwnRef(ctx, op, ref)
 	if err != nil || at.head.IsZero() {
 		return err
 	}
-	// A command that only deletes has no pack.
+	// An update that only deletes has no pack.
 	rep, err := r.sendUpdate(ctx, op, base, refUpdate{ref: ref, old: at.head, caps: at.caps}, bytes.NewReader(nil), 0)
 	if err == nil && !rep.ok() {
 		return &RejectedError{Branch: ref, Reason: rep.reason()}

@@ -8,8 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestOwnRefs: a commit is brought to the server without a branch, as often as asked, and the ref is
-// taken away again.
+// TestOwnRefs pushes a commit to the server without a branch, repeatedly, and deletes the ref.
 func TestOwnRefs(t *testing.T) {
 	f := newFixture(t)
 	ctx := t.Context()
@@ -26,7 +25,7 @@ func TestOwnRefs(t *testing.T) {
 	if got := git(t, f.bare, "for-each-ref", "--format=%(refname)"); got != "refs/heads/main\n"+ref {
 		t.Errorf("refs %q", got)
 	}
-	// What the server made of the objects is brought here by its name, and pushed without an object.
+	// A commit that the server made of the objects is fetched by its hash, and pushed without any object.
 	signed := git(t, f.bare, "commit-tree", two+"^{tree}", "-p", f.main, "-m", "change two")
 	if err := f.repo.Push(ctx, "b", signed, ""); err != nil {
 		t.Fatal(err)
@@ -58,7 +57,7 @@ func TestOwnRefs(t *testing.T) {
 	}
 }
 
-// TestMadeCommits: the commits of a branch that were made here, each after its parents.
+// TestMadeCommits lists the commits of a branch that were made here, each after its parents.
 func TestMadeCommits(t *testing.T) {
 	f := newFixture(t)
 	ctx := t.Context()

@@ -20,15 +20,14 @@ type File struct {
 	Mode fs.FileMode
 }
 
-// Signature is who made a commit, and when.
+// Signature is the author of a commit, and the time.
 type Signature struct {
 	Name, Email string
 	When        time.Time
 }
 
-// ReadFile returns a file of a commit, which is fetched when the mirror lacks
-// it. It is [fs.ErrNotExist] when there is no such file and [ErrTooLarge] when
-// it has more than limit bytes. Of a symlink it is the target's name.
+// ReadFile returns a file of a commit, which is fetched when the mirror lacks it. It is [fs.ErrNotExist] when there is
+// no such file and [ErrTooLarge] when it has more than limit bytes. The content of a symlink is its target's name.
 func (r *Repo) ReadFile(ctx context.Context, sha, name string, limit int64) (content []byte, err error) {
 	op := "read " + cleanText(name, 200)
 	err = r.viewCommit(ctx, op, sha, func(o *packedObjects, h plumbing.Hash) error {
@@ -58,7 +57,7 @@ func (o *packedObjects) readFile(tree plumbing.Hash, name string, limit int64) (
 	if err != nil {
 		return nil, err
 	}
-	if size > limit { // a blob that is a delta is opened by making it, whole
+	if size > limit { // reading a blob that is a delta needs all of it in memory
 		return nil, fmt.Errorf("%w: %d bytes, limit %d", ErrTooLarge, size, limit)
 	}
 	in, _, err := o.openBlob(e.id)
@@ -69,8 +68,8 @@ func (o *packedObjects) readFile(tree plumbing.Hash, name string, limit int64) (
 	return io.ReadAll(in)
 }
 
-// Files lists the files of a commit below prefix, a folder or a file; "" is
-// all. Sorted as git sorts them; empty when there is no such path.
+// Files lists the files of a commit below prefix, a folder or a file; "" lists all. They are sorted as in git; the list
+// is empty when there is no such path.
 func (r *Repo) Files(ctx context.Context, sha, prefix string) (files []File, err error) {
 	err = r.viewCommit(ctx, "list files", sha, func(o *packedObjects, h plumbing.Hash) error {
 		files = nil
@@ -96,8 +95,7 @@ func (r *Repo) Files(ctx context.Context, sha, prefix string) (files []File, err
 	return files, err
 }
 
-// fileMode is git's mode as the standard library writes it. A submodule is a
-// folder that is irregular.
+// fileMode converts git's mode to the standard library's. A submodule is a directory with [fs.ModeIrregular].
 func fileMode(m filemode.FileMode) fs.FileMode {
 	switch m {
 	case filemode.Executable:

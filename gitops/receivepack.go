@@ -15,7 +15,7 @@ import (
 // The pushing half of the protocol, version 0:
 // https://git-scm.com/docs/gitprotocol-http, /gitprotocol-pack.
 
-// refAdvertisement is what a server tells before a push.
+// refAdvertisement is what a server advertises before a push.
 type refAdvertisement struct {
 	head plumbing.Hash // of the branch; zero when it does not exist
 	caps map[string]bool
@@ -27,7 +27,7 @@ func (a refAdvertisement) has(h plumbing.Hash) bool { return a.refs[h] }
 // maxRefs bounds how many refs of a server are read.
 const maxRefs = 2_000_000
 
-// discoverRefs asks the server what it has and can do, and where it is.
+// discoverRefs asks the server for its refs, its capabilities and its present address.
 func (r *Repo) discoverRefs(ctx context.Context, op, ref string) (base *url.URL, a refAdvertisement, err error) {
 	base = r.url
 	if known, ok := r.cache.servers.Load(r.serverKey()); ok {
@@ -43,8 +43,7 @@ func (r *Repo) discoverRefs(ctx context.Context, op, ref string) (base *url.URL,
 	return at, a, err
 }
 
-// read parses "# service=…", a flush, then lines "<sha> <ref>". The first of them
-// carries the capabilities after a NUL.
+// read parses "# service=…", a flush, then lines "<sha> <ref>". The first of them carries the capabilities after a NUL.
 func (a *refAdvertisement) read(p *pktReader, ref string) error {
 	first := true
 	for n := 0; n < maxRefs; n++ {
@@ -83,37 +82,37 @@ func (a *refAdvertisement) read(p *pktReader, ref string) error {
 	return fmt.Errorf("%w: more than %d refs", errPkt, maxRefs)
 }
 
-// refUpdate moves a ref from old, zero to make it, to new.
+// refUpdate moves a ref from old to new; a zero old creates it.
 type refUpdate struct {
 	ref      string
 	old, new plumbing.Hash
 	caps     map[string]bool // of the server
 }
 
-// pushReport is the server's answer to a command.
+// pushReport is the server's answer to an update.
 type pushReport struct {
 	unpack string // "ok" or why the pack was refused
 	ref    string // "ok" or why the ref was not moved
-	said   string // what hooks printed
+	said   string // output of hooks
 }
 
 func (r pushReport) ok() bool { return r.unpack == "ok" && r.ref == "ok" }
 
-// reason is why, in the server's words.
+// reason is the server's explanation.
 func (r pushReport) reason() string {
 	why := r.ref
 	if r.unpack != "ok" {
 		why = "pack refused: " + r.unpack
 	}
-	if said := cleanText(withoutFrame(r.said), 600); said != "" {
+	if said := cleanText(withoutBoilerplate(r.said), 600); said != "" {
 		why += ": " + said
 	}
 	return cleanText(why, 800)
 }
 
-// withoutFrame is what hooks printed without rules, further reading, and the commit, which nobody else has: GitHub
-// names the file after a screenful of those.
-func withoutFrame(said string) string {
+// withoutBoilerplate removes horizontal rules, links to documentation, and the commit's hash, which is on no server,
+// from the output of hooks: GitHub names the file only after a screenful of those.
+func withoutBoilerplate(said string) string {
 	var lines []string
 	for line := range strings.Lines(said) {
 		line = strings.Trim(strings.ReplaceAll(line, "remote:", ""), " \r\n—")
@@ -125,7 +124,7 @@ func withoutFrame(said string) string {
 	return strings.Join(lines, "\n")
 }
 
-// sendUpdate sends the command with its pack.
+// sendUpdate sends the update with its pack.
 func (r *Repo) sendUpdate(
 	ctx context.Context, op string, base *url.URL, cmd refUpdate, pack io.Reader, size int64,
 ) (rep pushReport, err error) {
@@ -143,7 +142,7 @@ func (r *Repo) sendUpdate(
 	_, err = r.readAnswer(ctx, base, q, func(p *pktReader) error {
 		band := &sidebandReader{pkts: p}
 		err := rep.read(newPktReader(band), cmd.ref)
-		_, _ = io.Copy(io.Discard, band) // hooks may speak after the report
+		_, _ = io.Copy(io.Discard, band) // hooks may print after the report
 		rep.said = string(band.said)
 		return err
 	})

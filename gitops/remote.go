@@ -11,30 +11,28 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// TokenFunc returns the token for one request. It is called for every request,
-// so it should keep a token that is still valid. Safe for concurrent use.
+// TokenFunc returns the token for one request. It is called for every request, so it should cache a valid token. Safe
+// for concurrent use.
 type TokenFunc func(ctx context.Context) (string, error)
 
 // Remote is a repository on a server.
 type Remote struct {
-	// Key names the repository in the cache for as long as it lives, such as
-	// "<installation>/<repository id>". Repositories with different rights of
-	// access need different keys.
+	// Key is the repository's permanent name in the cache, such as "<installation>/<repository id>". Repositories with
+	// different access rights need different keys.
 	Key string
 	// URL is the clone URL, http or https, without user and password.
 	URL string
-	// Token is sent as basic authentication of the user "x-access-token", as GitHub
-	// wants it of the installation of an app. Nil asks without credentials.
+	// Token is sent as basic authentication of the user "x-access-token", as GitHub requires for installation tokens. Nil
+	// sends no credentials.
 	Token TokenFunc
-	// Other gives another token to try after the server answered 404 to a request with the token
-	// refused, or 401, once: then it is expired or was revoked. "" gives up. Nil tries none: what is
-	// not found is not there.
+	// Other returns another token to try after the server answered 404 to the token refused. After a 401, expired is
+	// true, and it is called once: the token expired or was revoked. "" gives up. If Other is nil, a 404 or 401 is final.
 	Other func(ctx context.Context, refused string, expired bool) (string, error)
-	// Took gets a token of Other's that the server took. Nil where nobody wants to know.
+	// Took is called with a token from Other that the server accepted. It may be nil.
 	Took func(token string)
 }
 
-// repositoryURL is where a remote is found.
+// repositoryURL parses and checks the URL of a remote.
 func repositoryURL(r Remote) (*url.URL, error) {
 	u, err := url.Parse(r.URL)
 	switch {
@@ -52,8 +50,7 @@ func repositoryURL(r Remote) (*url.URL, error) {
 
 var shaPattern = regexp.MustCompile(`^[0-9a-f]{40}$`)
 
-// parseSHA accepts a full SHA-1 in lower case and nothing else: what it lets
-// through goes into requests and file names.
+// parseSHA accepts only a full SHA-1 in lower case: the result is used in requests and file names.
 func parseSHA(sha string) (plumbing.Hash, error) {
 	if !shaPattern.MatchString(sha) {
 		return plumbing.ZeroHash, fmt.Errorf("commit id %q: want 40 hexadecimal digits", cleanText(sha, 60))
@@ -61,7 +58,7 @@ func parseSHA(sha string) (plumbing.Hash, error) {
 	return plumbing.NewHash(sha), nil
 }
 
-// branchRef is the full name of a branch, when git would allow it.
+// branchRef returns the full name of a branch, if git allows it.
 func branchRef(branch string) (string, error) {
 	name := plumbing.NewBranchReferenceName(branch)
 	if err := name.Validate(); err != nil || strings.ContainsAny(branch, " ~^:?*[\\\x7f") || len(branch) > 240 {
@@ -70,8 +67,8 @@ func branchRef(branch string) (string, error) {
 	return name.String(), nil
 }
 
-// cleanText makes a stranger's text fit for one line of a log: control characters
-// become spaces and it ends after at most limit bytes.
+// cleanText makes untrusted text fit for one line of a log: control characters become spaces, and it has at most limit
+// bytes.
 func cleanText(s string, limit int) string {
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f || (r >= 0x80 && r < 0xa0) }),
 		" ")

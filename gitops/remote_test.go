@@ -44,8 +44,7 @@ func TestHeadAndFetch(t *testing.T) {
 	}
 }
 
-// A later commit costs what changed, not the files again, and gives a pack
-// that is complete in itself though the server sent a thin one.
+// A later commit transfers only its changes, and gives a self-contained pack though the server sent a thin one.
 func TestFetchIncrement(t *testing.T) {
 	f := newFixture(t)
 	ctx := t.Context()
@@ -204,7 +203,7 @@ func TestRetryAfterLong(t *testing.T) {
 	}
 }
 
-// A renamed repository is followed, and remembered.
+// A rename of a repository is followed and remembered.
 func TestRedirect(t *testing.T) {
 	f := newFixture(t)
 	f.on(func(w http.ResponseWriter, r *http.Request) bool {
@@ -230,7 +229,7 @@ func TestRedirect(t *testing.T) {
 	if err := r.Push(t.Context(), "copy", f.main, ""); err != nil {
 		t.Errorf("Push: %v", err)
 	}
-	// Another repository that has the old name is itself.
+	// Another repository with the old name is a different one.
 	_, work := f.create("old.git")
 	own := commitAll(t, work, "another")
 	other := f.remote("old.git")
@@ -259,7 +258,7 @@ func TestTimeLimit(t *testing.T) {
 	}
 }
 
-// A transfer that breaks off is tried again and leaves nothing behind.
+// An interrupted transfer is retried and leaves no files behind.
 func TestTransferBreaksOff(t *testing.T) {
 	f := newFixture(t)
 	var broken atomic.Int32

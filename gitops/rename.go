@@ -10,20 +10,20 @@ import (
 )
 
 const (
-	// maxRenamePairs bounds the pairs of files that are looked at for likeness.
+	// maxRenamePairs bounds the pairs of files that are compared for similarity.
 	maxRenamePairs = 2500
 	// renameLikeness is the share of lines that a renamed file keeps, as git's default.
 	renameLikeness = 0.5
-	// maxRenameFile bounds a file that is looked at for likeness, in bytes.
+	// maxRenameFile bounds a file that is compared for similarity, in bytes.
 	maxRenameFile = 256 << 10
-	// maxRenameBytes bounds what is held of removed files to be compared. Where there is more, nothing is alike.
+	// maxRenameBytes bounds the removed files that are held in memory for comparison. Beyond it, nothing is paired by
+	// similarity.
 	maxRenameBytes = 16 << 20
-	// lineCost is what a line takes to be counted, beside its text, in bytes.
+	// lineCost is the memory that counting a line needs in addition to its text, in bytes.
 	lineCost = 48
 )
 
-// pairRenames turns a removal and an addition of the same file, or of nearly the same,
-// into one rename.
+// pairRenames turns a removal and an addition of the same or nearly the same file into one rename.
 func pairRenames(ctx context.Context, changes []treeChange, old, new blobOpener) ([]comparison, error) {
 	files := make([]comparison, len(changes))
 	var gone, came []int
@@ -74,7 +74,7 @@ func pairRenames(ctx context.Context, changes []treeChange, old, new blobOpener)
 	return kept, nil
 }
 
-// pairLike pairs each addition with the removal that it shares most lines with.
+// pairLike pairs each addition with the removal with which it shares most lines.
 func pairLike(
 	ctx context.Context, files []comparison, gone, came []int, old, new blobOpener, pair func(g, n int),
 ) error {

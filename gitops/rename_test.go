@@ -10,7 +10,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 )
 
-// However many files are removed, few are read to find out where they went: none where none came.
+// However many files are removed, few are read to find renames, and none if no file was added.
 func TestRemovalsAreNotRead(t *testing.T) {
 	text := strings.Repeat("a line of a removed file\n", 5000)
 	opened := 0

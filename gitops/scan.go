@@ -20,13 +20,12 @@ import (
 	"github.com/sia-bot/sia/sia/gitignore"
 )
 
-// scan compares the work tree with what was checked out and returns what
-// changed, by path. A file with the recorded stat is not read. New files are
-// hashed, not kept.
+// scan compares the work tree with the checkout and returns the changes, by path. A file with the recorded stat is not
+// read. New files are hashed, not kept.
 //
-// What is left out: .git, what .gitignore or [CacheOptions.Ignored] names unless it is tracked, folders
-// that are repositories of their own, submodules, what [Workspace.LeaveUntracked] recorded, and what is neither a file
-// nor a symlink. Symlinks are never followed.
+// It leaves out .git, files that .gitignore or [CacheOptions.Ignored] names unless they are tracked, folders that are
+// repositories of their own, submodules, files recorded by [Workspace.LeaveUntracked], and anything other than a file
+// or a symlink. It never follows symlinks.
 func (w *Workspace) scan(ctx context.Context) ([]treeChange, error) {
 	b, err := os.ReadFile(filepath.Join(w.state, "index"))
 	if err != nil {
@@ -44,8 +43,7 @@ func (w *Workspace) scan(ctx context.Context) ([]treeChange, error) {
 	s := workScanner{ctx: ctx, tracked: make(map[string]*index.Entry, len(entries)), folders: map[string]bool{}}
 	for _, e := range entries {
 		s.tracked[e.Name] = e
-		// What was written in the last tick of the clock may have been written
-		// again in that tick, leaving no trace in its stat.
+		// A file written in the last tick of the clock may have been written again in that tick, with the same stat.
 		if e.CreatedAt.After(s.racy) {
 			s.racy = e.CreatedAt
 		}
@@ -57,7 +55,7 @@ func (w *Workspace) scan(ctx context.Context) ([]treeChange, error) {
 		return nil, err
 	}
 	w.leftOut.Store(&s.leftOut)
-	for _, e := range s.tracked { // what is left was not found
+	for _, e := range s.tracked { // the remaining entries were not found
 		if e.Mode != filemode.Submodule {
 			s.out = append(s.out, treeChange{path: e.Name, old: treeEntry{path.Base(e.Name), e.Mode, e.Hash}})
 		}
@@ -65,8 +63,8 @@ func (w *Workspace) scan(ctx context.Context) ([]treeChange, error) {
 	return w.withoutLeft(mergeChanges(s.out))
 }
 
-// open opens the directory, if it is still the one that was filled: files missing from another
-// folder were not deleted by the agent.
+// open opens the directory, if it is still the one of the checkout: files missing from another folder were not deleted
+// by the agent.
 func (w *Workspace) open() (*os.Root, error) {
 	root, err := os.OpenRoot(w.dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -87,7 +85,7 @@ func (w *Workspace) open() (*os.Root, error) {
 	return root, nil
 }
 
-// mergeChanges sorts changes by path, joining the two of a path that changed its kind.
+// mergeChanges sorts changes by path, and joins the two changes of a path that changed its kind.
 func mergeChanges(all []treeChange) []treeChange {
 	sort.Slice(all, func(i, j int) bool { return all[i].path < all[j].path })
 	out := all[:0]
@@ -108,17 +106,17 @@ func mergeChanges(all []treeChange) []treeChange {
 type workScanner struct {
 	ctx     context.Context
 	tracked map[string]*index.Entry // entries are removed as they are found
-	folders map[string]bool         // that have tracked files in them
+	folders map[string]bool         // with tracked files in them
 	racy    time.Time               // entries changed at this time or later are read
 	out     []treeChange
 	leftOut []string // new folders that are repositories of their own
 	met     int
 }
 
-// maxScanned bounds the files and folders of a work tree that are looked at.
+// maxScanned bounds the files and folders of a work tree that are scanned.
 const maxScanned = 1_000_000
 
-// dir scans one folder. When hidden, it is ignored and only tracked files count.
+// dir scans one folder. If hidden, the folder is ignored and only tracked files count.
 func (s *workScanner) dir(root *os.Root, dir string, ignores gitignore.Rules, hidden bool, depth int) error {
 	if s.ctx.Err() != nil {
 		return context.Cause(s.ctx)
@@ -155,7 +153,7 @@ func (s *workScanner) dir(root *os.Root, dir string, ignores gitignore.Rules, hi
 			continue
 		}
 		if err := s.entry(root, path.Join(dir, e.Name()), e, ignores, hidden, depth); err != nil &&
-			!errors.Is(err, fs.ErrNotExist) { // what vanished since the folder was listed is gone
+			!errors.Is(err, fs.ErrNotExist) { // it was removed after the folder was listed
 			if errors.Is(err, fs.ErrPermission) {
 				err = fmt.Errorf("%w: %s can't be read", ErrTree, cleanText(path.Join(dir, e.Name()), 200))
 			}
@@ -223,7 +221,7 @@ func (s *workScanner) entry(
 	return nil
 }
 
-// gitMode is the mode that git gives a file or symlink.
+// gitMode converts the mode of a file or symlink to git's.
 func gitMode(m fs.FileMode) filemode.FileMode {
 	switch {
 	case m&fs.ModeSymlink != 0:
@@ -235,7 +233,7 @@ func gitMode(m fs.FileMode) filemode.FileMode {
 	}
 }
 
-// sameKind is a recorded mode as gitMode would give it.
+// sameKind converts a recorded mode to one that gitMode returns.
 func sameKind(m filemode.FileMode) filemode.FileMode {
 	if m == filemode.Deprecated {
 		return filemode.Regular
@@ -243,9 +241,8 @@ func sameKind(m filemode.FileMode) filemode.FileMode {
 	return m
 }
 
-// openFile opens a regular file, or the name of a symlink's target. It follows no
-// symlink that took the file's place a moment ago, and opens no special file that
-// would block: the open file is compared with what was seen.
+// openFile opens a regular file, or the name of a symlink's target. It follows no symlink that replaced the file in the
+// meantime, and opens no special file that would block: the open file is compared with the earlier stat.
 func openFile(root *os.Root, name string, mode filemode.FileMode) (io.ReadCloser, int64, error) {
 	if mode == filemode.Symlink {
 		target, err := root.Readlink(name)
@@ -273,7 +270,7 @@ func openFile(root *os.Root, name string, mode filemode.FileMode) (io.ReadCloser
 	return f, st.Size(), nil
 }
 
-// errChanged says that a file was changed while it was being read.
+// errChanged reports that a file was changed while it was being read.
 var errChanged = errors.New("file changed while it was read")
 
 func hashFile(ctx context.Context, root *os.Root, name string, mode filemode.FileMode) (plumbing.Hash, error) {

@@ -14,10 +14,9 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/index"
 )
 
-// Snapshot makes a .git in a folder that holds the files of a commit, and returns the commit that it
-// made: it has these files, and no parent. What came before and after is not there, so that
-// nobody who works in the folder can read it. A killed call leaves a .git that git does not take
-// for one; it is to be removed with the folder.
+// Snapshot makes a .git in a folder that holds the files of a commit, and returns its only commit: it has these files
+// and no parent. Earlier and later commits are absent, so that nobody who works in the folder can read them. A killed
+// call leaves a .git that git does not accept; remove it with the folder.
 func (h *History) Snapshot(ctx context.Context, dir, sha string) (string, error) {
 	made, err := h.snapshot(ctx, filepath.Join(dir, ".git"), sha)
 	if err != nil {
@@ -26,7 +25,7 @@ func (h *History) Snapshot(ctx context.Context, dir, sha string) (string, error)
 	return made, nil
 }
 
-// snapshotPack is the name of the one pack, without what the files' names end in.
+// snapshotPack is the name of the only pack, without extension.
 const snapshotPack = "pack-snapshot"
 
 func (h *History) snapshot(ctx context.Context, git, sha string) (string, error) {
@@ -51,7 +50,7 @@ func (h *History) snapshot(ctx context.Context, git, sha string) (string, error)
 		return "", err
 	}
 	objs := []newObject{commit}
-	if err := newObjectsBeyond(nil, h.readTree).of(tree, func(id plumbing.Hash, kind plumbing.ObjectType) {
+	if err := newMissingObjects(nil, h.readTree).find(tree, func(id plumbing.Hash, kind plumbing.ObjectType) {
 		objs = append(objs, newObject{id, kind, func() (io.ReadCloser, int64, error) {
 			b, err := h.readObject(kind, id, maxSnapshotBlob)
 			return io.NopCloser(bytes.NewReader(b)), int64(len(b)), err

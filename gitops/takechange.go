@@ -14,22 +14,22 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 )
 
-// Bounds of a change that another machine made. It is input of somebody who is trusted less than this machine.
+// Bounds of a change made by another machine, which is trusted less than this one.
 const (
 	maxTakenFiles   = 20_000 // changed
 	maxTakenObjects = 60_000
 	maxTakenBytes   = 1 << 30 // of all objects
 )
 
-// Reset makes the work tree as it was checked out.
+// Reset restores the work tree to the state of the checkout.
 func (w *Workspace) Reset(ctx context.Context) error { return w.create(ctx, w.Base()) }
 
-// TakeChange makes the files of a commit in the work tree, which is as it was checked out. The commit was made on top
-// of Base by a machine that is trusted less than this one; pack holds, as whole objects, all that Base lacks of it.
+// TakeChange applies a commit to the work tree, which must be unchanged since the checkout. The commit was made on top
+// of Base by a machine that is trusted less than this one; pack holds, as whole objects, everything that Base lacks.
 //
-// What does not fit is [ErrTree] or [ErrTooLarge], and nothing of it is written: a pack with deltas, or larger than the
-// bounds; more files than the bounds; a name that is no name on some system, or .git; a symlink that leads out of the
-// work tree or into .git; a submodule. Nothing of the pack comes into the mirror.
+// An unacceptable change is [ErrTree] or [ErrTooLarge], and nothing of it is written: a pack with deltas, or larger
+// than the bounds; more files than the bounds; a name that is invalid on some system, or .git; a symlink that leads out
+// of the work tree or into .git; a submodule. Nothing of the pack is added to the mirror.
 func (w *Workspace) TakeChange(ctx context.Context, sha string, pack []byte) error {
 	want, err := parseSHA(sha)
 	if err != nil {
@@ -53,7 +53,7 @@ func (w *Workspace) TakeChange(ctx context.Context, sha string, pack []byte) err
 		}
 		defer p.f.Close()
 		both := &packedObjects{from: o.from, packs: append(append([]*packFile(nil), o.packs...), p)}
-		changes, err := both.strangersChanges(ctx, base, want)
+		changes, err := both.untrustedChanges(ctx, base, want)
 		if err != nil {
 			return notBroken(err)
 		}
@@ -61,7 +61,7 @@ func (w *Workspace) TakeChange(ctx context.Context, sha string, pack []byte) err
 	})
 }
 
-// notBroken is err as a fault of what was taken, and not of the mirror.
+// notBroken turns errBroken into an error of the change, as the mirror is not at fault.
 func notBroken(err error) error {
 	if errors.Is(err, errBroken) || errors.Is(err, errNoObject) {
 		return fmt.Errorf("%w: %s", ErrTree, err.Error())
@@ -69,8 +69,8 @@ func notBroken(err error) error {
 	return err
 }
 
-// strangersChanges lists what a commit changes, each change looked at.
-func (o *packedObjects) strangersChanges(ctx context.Context, base, want plumbing.Hash) ([]treeChange, error) {
+// untrustedChanges lists the changes of a commit and checks each.
+func (o *packedObjects) untrustedChanges(ctx context.Context, base, want plumbing.Hash) ([]treeChange, error) {
 	c, err := o.readCommit(want)
 	if err != nil {
 		return nil, err
@@ -94,15 +94,15 @@ func (o *packedObjects) strangersChanges(ctx context.Context, base, want plumbin
 		return nil, fmt.Errorf("%w: %d files are changed, and at most %d are taken", ErrTree, len(changes), maxTakenFiles)
 	}
 	for _, c := range changes {
-		if err := o.lookAt(c); err != nil {
+		if err := o.checkUntrusted(c); err != nil {
 			return nil, fmt.Errorf("%s: %w", cleanText(c.path, 200), err)
 		}
 	}
 	return changes, nil
 }
 
-// lookAt says what is wrong with one change of a stranger's.
-func (o *packedObjects) lookAt(c treeChange) error {
+// checkUntrusted returns an error for an unacceptable change.
+func (o *packedObjects) checkUntrusted(c treeChange) error {
 	for name := range strings.SplitSeq(c.path, "/") {
 		if !safeName(name) || c.old.mode == filemode.Empty && !portableName(name) {
 			return fmt.Errorf("%w: the name is not allowed", ErrTree)
@@ -127,13 +127,13 @@ func (o *packedObjects) lookAt(c treeChange) error {
 	return nil
 }
 
-// staysInside reports whether a symlink in a folder leads to a place in the work tree, and not into .git.
+// staysInside reports whether a symlink in the folder dir leads to a place in the work tree, and not into .git.
 func staysInside(dir, target string) bool {
 	if target == "" || len(target) > maxLink || strings.ContainsAny(target, "\x00\\") || path.IsAbs(target) {
 		return false
 	}
 	at := dir
-	for name := range strings.SplitSeq(target, "/") { // step by step: a folder on the way may be a symlink itself
+	for name := range strings.SplitSeq(target, "/") { // step by step: a folder on the way may itself be a symlink
 		if at = path.Join(at, name); at == ".." || strings.HasPrefix(at, "../") || isDotGit(name) {
 			return false
 		}
@@ -141,7 +141,7 @@ func staysInside(dir, target string) bool {
 	return true
 }
 
-// makeChanges changes the files of the work tree: first what goes, then what comes.
+// makeChanges changes the files of the work tree: removals first, then additions.
 func (w *Workspace) makeChanges(ctx context.Context, o *packedObjects, changes []treeChange) error {
 	root, err := w.open()
 	if err != nil {
@@ -173,8 +173,7 @@ func (w *Workspace) makeChanges(ctx context.Context, o *packedObjects, changes [
 	return nil
 }
 
-// Pack packs a commit that was made of the workspace, for [Workspace.TakeChange] elsewhere; nil: it is larger than
-// most.
+// Pack packs a commit made in the workspace, for [Workspace.TakeChange] elsewhere; nil if it is larger than most.
 func (w *Workspace) Pack(ctx context.Context, sha string, most int) ([]byte, error) {
 	made, err := w.repo.PackMade(ctx, sha, most, w.Base())
 	if err != nil {

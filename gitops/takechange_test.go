@@ -16,7 +16,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 )
 
-// farAway is a cache on a machine that can't ask the server, with a commit that was taken.
+// farAway is a cache on a machine without access to the server, with a taken commit.
 func farAway(t *testing.T, f *fixture, sha string) *Repo {
 	t.Helper()
 	var base bytes.Buffer
@@ -36,7 +36,7 @@ func farAway(t *testing.T, f *fixture, sha string) *Repo {
 	return far
 }
 
-// What another machine changes on top of a commit that it was sent is made here, and commits to the same tree.
+// A change that another machine made on top of a commit sent to it is applied here, and commits to the same tree.
 func TestChangeFromAnotherMachine(t *testing.T) {
 	f := newFixture(t)
 	ctx := t.Context()
@@ -72,7 +72,7 @@ func TestChangeFromAnotherMachine(t *testing.T) {
 	}
 }
 
-// What is taken for one attempt leaves the commit alone that another stands on: this machine can't fetch it again.
+// Taking commits for one attempt keeps the base commit of another: this machine can't fetch it again.
 func TestBaseOutlivesARestart(t *testing.T) {
 	f := newFixture(t)
 	ctx := t.Context()
@@ -94,7 +94,7 @@ func TestBaseOutlivesARestart(t *testing.T) {
 	}
 }
 
-// hostilePack is a pack of a commit that a stranger made: its tree has these entries beside those of base, "" is a
+// hostilePack is a pack of a commit by a stranger: its tree has these entries in addition to those of base; "" is a
 // tree.
 func hostilePack(t *testing.T, base string, trees [][]treeEntry, blobs map[string]string) (sha string, pack []byte) {
 	t.Helper()
@@ -106,7 +106,7 @@ func hostilePack(t *testing.T, base string, trees [][]treeEntry, blobs map[strin
 		objs = append(objs, blob)
 	}
 	var top plumbing.Hash
-	for _, entries := range trees { // from the lowest; a folder without an id holds the one before
+	for _, entries := range trees { // from the lowest; a folder without an id holds the previous one
 		for i := range entries {
 			if entries[i].isDir() {
 				entries[i].id = top
@@ -127,8 +127,8 @@ func hostilePack(t *testing.T, base string, trees [][]treeEntry, blobs map[strin
 	return commit.id.String(), out.Bytes()
 }
 
-// A machine that is not to be trusted sends what no work tree may have. It is refused with a reason, nothing of it is
-// written, and neither the mirror nor the workspace is any the worse for it.
+// An untrusted machine sends changes that no work tree may have. Each is refused with a reason, nothing of it is
+// written, and the mirror and the workspace remain usable.
 //
 //test:plain
 func TestHostileChange(t *testing.T) {
@@ -209,7 +209,7 @@ func TestHostileChange(t *testing.T) {
 	must0(t, space.TakeChange(ctx, sha, pack))
 }
 
-// A pack is refused by what it claims before it is inflated, and what claims too little is not inflated further.
+// A pack is refused by its claimed size before it is inflated, and inflated no further than it claims.
 func TestPacksOfStrangersAreBounded(t *testing.T) {
 	blob := strings.Repeat("x", 1<<20)
 	_, pack := hostilePack(t, strings.Repeat("1", 40), [][]treeEntry{{{name: "x", mode: filemode.Regular}}},

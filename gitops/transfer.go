@@ -11,8 +11,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// WriteCommit writes a pack of a commit with all of its files and none of its history, for [Repo.TakeCommit] on
-// a machine that can't ask the server.
+// WriteCommit writes a pack of a commit with all of its files and none of its history, for [Repo.TakeCommit] on a
+// machine without access to the server.
 func (r *Repo) WriteCommit(ctx context.Context, sha string, out io.Writer) error {
 	w := &countedWriter{ctx: ctx, out: out}
 	return r.viewCommit(ctx, "write commit", sha, func(o *packedObjects, h plumbing.Hash) error {
@@ -29,7 +29,7 @@ func (r *Repo) WriteCommit(ctx context.Context, sha string, out io.Writer) error
 		}
 		_, _, err = writePack(w, objs)
 		if err != nil && w.written > 0 {
-			return fmt.Errorf("after %d bytes: %s", w.written, err.Error()) // not tried again: the reader has a part of it
+			return fmt.Errorf("after %d bytes: %s", w.written, err.Error()) // not retried: the reader has a part of it
 		}
 		return err
 	})
@@ -42,10 +42,10 @@ func (o *packedObjects) wholeCommits(commits ...plumbing.Hash) ([]newObject, err
 		return nil, err
 	}
 	var objs []newObject
-	all := newObjectsBeyond(nil, o.readTree)
+	all := newMissingObjects(nil, o.readTree)
 	for i, h := range commits {
 		objs = append(objs, o.packable(h, plumbing.CommitObject))
-		if err := all.of(trees[i], func(id plumbing.Hash, kind plumbing.ObjectType) {
+		if err := all.find(trees[i], func(id plumbing.Hash, kind plumbing.ObjectType) {
 			objs = append(objs, o.packable(id, kind))
 		}); err != nil {
 			return nil, err
@@ -54,14 +54,14 @@ func (o *packedObjects) wholeCommits(commits ...plumbing.Hash) ([]newObject, err
 	return objs, nil
 }
 
-// countedWriter counts what it wrote, and ends with its context.
+// countedWriter counts the bytes written, and fails when its context ends.
 type countedWriter struct {
 	ctx     context.Context
 	out     io.Writer
 	written int64
 }
 
-// Write writes while the context lives.
+// Write writes while the context is not done.
 func (w *countedWriter) Write(b []byte) (int, error) {
 	if w.ctx.Err() != nil {
 		return 0, context.Cause(w.ctx)
@@ -78,7 +78,7 @@ func (r *Repo) HasCommit(sha string) bool {
 	return err == nil && ok && m.isMarked("fetched", h)
 }
 
-// TakeCommit puts a commit into the mirror that [Repo.WriteCommit] wrote elsewhere. One of more than most bytes is
+// TakeCommit adds a commit written by [Repo.WriteCommit] elsewhere to the mirror. A commit of more than most bytes is
 // [ErrTooLarge].
 func (r *Repo) TakeCommit(ctx context.Context, sha string, in io.Reader, most int64) error {
 	if err := r.takeCommit(ctx, sha, in, most); err != nil {
@@ -100,7 +100,7 @@ func (r *Repo) takeCommit(ctx context.Context, sha string, in io.Reader, most in
 		return err
 	}
 	defer unlock()
-	if _, err := r.roomyMirror(ctx); err != nil {
+	if _, err := r.compactMirror(ctx); err != nil {
 		return err
 	}
 	x, err := r.unpack(cancelled{ctx, in}, want, packLimits{size: most})
@@ -111,7 +111,7 @@ func (r *Repo) takeCommit(ctx context.Context, sha string, in io.Reader, most in
 	return r.installPack(ctx, x, "fetched", []plumbing.Hash{want}, want)
 }
 
-// unpack puts a pack down beside the mirrors and indexes it. It has to hold a commit, and to be within limits.
+// unpack writes a pack to a temporary file and indexes it. The pack must contain want and be within limits.
 func (r *Repo) unpack(in io.Reader, want plumbing.Hash, limits packLimits) (x indexedPack, err error) {
 	f, err := os.CreateTemp(r.cache.tmp(), "taken-*.pack")
 	if err != nil {
@@ -138,7 +138,7 @@ func (r *Repo) unpack(in io.Reader, want plumbing.Hash, limits packLimits) (x in
 	return x, err
 }
 
-// holds is [errNoObject] where the pack lacks an object.
+// holds returns [errNoObject] if the pack lacks an object.
 func (x indexedPack) holds(want plumbing.Hash) error {
 	p, err := openPack(x.base, &baseCache{})
 	if err != nil {
@@ -151,7 +151,7 @@ func (x indexedPack) holds(want plumbing.Hash) error {
 	return nil
 }
 
-// packLimits bound a pack that a stranger made; the zero value bounds nothing.
+// packLimits bound a pack from an untrusted source; the zero value bounds nothing.
 type packLimits struct {
 	size    int64 // of the pack, in bytes; 0: any
 	whole   bool  // no object is a delta
@@ -159,10 +159,10 @@ type packLimits struct {
 	bytes   int64 // of all objects, inflated; 0: any number
 }
 
-// errDelta says that a pack has a delta where none may be: it may stand for an object of any size.
+// errDelta reports a delta in a pack that may have none: a delta may expand to any size.
 var errDelta = errors.New("pack with a delta, where only whole objects are taken")
 
-// admit reports whether the next object of a pack is within the limits, and counts it.
+// admit checks the next object of a pack against the limits, and counts it.
 func (l *packLimits) admit(kind plumbing.ObjectType, size int64) error {
 	if l.whole && kind.IsDelta() {
 		return errDelta
@@ -175,13 +175,13 @@ func (l *packLimits) admit(kind plumbing.ObjectType, size int64) error {
 	return nil
 }
 
-// limitedWriter takes no more than so many bytes.
+// limitedWriter accepts at most so many bytes.
 type limitedWriter struct {
 	out  io.Writer
 	left int64
 }
 
-// Write writes what is within the limit; more is [ErrTooLarge].
+// Write is [ErrTooLarge] beyond the limit.
 func (w *limitedWriter) Write(b []byte) (int, error) {
 	if w.left -= int64(len(b)); w.left < 0 {
 		return 0, ErrTooLarge

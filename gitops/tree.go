@@ -24,7 +24,7 @@ func (e treeEntry) isDir() bool { return e.mode == filemode.Dir }
 
 func (e treeEntry) sameAs(x treeEntry) bool { return e.mode == x.mode && e.id == x.id }
 
-// Bounds of a tree. A few objects can stand for any number of files.
+// Bounds of a tree. A few objects can describe any number of files.
 const (
 	maxDepth     = 200      // of folders
 	maxTreeFiles = 500_000  // and folders
@@ -34,8 +34,8 @@ const (
 
 var errDeep = fmt.Errorf("%w: folders nested deeper than %d", ErrTree, maxDepth)
 
-// parseTree reads a tree object: "<octal mode> <name>\0<20 bytes>" per entry.
-// Names that could leave a work tree or reach into .git are refused.
+// parseTree reads a tree object: "<octal mode> <name>\0<20 bytes>" per entry. Names that could leave a work tree or
+// reach into .git are refused.
 func parseTree(b []byte) ([]treeEntry, error) {
 	entries := make([]treeEntry, 0, len(b)/36)
 	for len(b) > 0 {
@@ -63,16 +63,15 @@ func parseTree(b []byte) ([]treeEntry, error) {
 	return entries, nil
 }
 
-// safeName reports whether a file of this name may be in a tree.
+// safeName reports whether a tree may have a file of this name.
 func safeName(name string) bool {
 	return name != "" && name != "." && name != ".." && !strings.ContainsAny(name, "/\x00") && !isDotGit(name)
 }
 
-// isDotGit reports whether some file system takes name for ".git"
-// (CVE-2014-9390; git refuses the same in fsck).
+// isDotGit reports whether some file system treats name as ".git" (CVE-2014-9390; git refuses the same in fsck).
 func isDotGit(name string) bool {
 	trimmed := strings.Map(func(c rune) rune {
-		switch { // what HFS+ ignores
+		switch { // HFS+ ignores these
 		case c >= 0x200c && c <= 0x200f, c >= 0x202a && c <= 0x202e, c >= 0x206a && c <= 0x206f, c == 0xfeff:
 			return -1
 		}
@@ -83,13 +82,11 @@ func isDotGit(name string) bool {
 	return strings.EqualFold(trimmed, ".git") || strings.EqualFold(trimmed, "git~1")
 }
 
-// portableName reports whether a new file may have this name. Names that were there before
-// may be others: a backslash is a part of a name on Linux, and leads into folders, such as
-// .git, on Windows.
+// portableName reports whether a new file may have this name. Existing names may have a backslash: it is a part of a
+// name on Linux, but separates folders, such as .git, on Windows.
 func portableName(name string) bool { return safeName(name) && !strings.Contains(name, `\`) }
 
-// encodeTree is parseTree's inverse; it sorts as git does, where a folder
-// counts as if its name ended in a slash.
+// encodeTree is parseTree's inverse; it sorts as git does: a folder's name counts as if it ended in a slash.
 func encodeTree(entries []treeEntry) []byte {
 	key := func(e treeEntry) string {
 		if e.isDir() {
@@ -121,8 +118,8 @@ func (o *packedObjects) readTree(h plumbing.Hash) ([]treeEntry, error) {
 	return entries, nil
 }
 
-// walkTree calls visit for all that a tree holds but folders, folder by folder and in the order of names, with their
-// paths below dir.
+// walkTree calls visit for everything in a tree except folders, folder by folder and sorted by name, with paths below
+// dir.
 func walkTree(
 	ctx context.Context, read func(plumbing.Hash) ([]treeEntry, error), tree plumbing.Hash, dir string,
 	visit func(path string, e treeEntry) error,
@@ -132,13 +129,13 @@ func walkTree(
 	return c.compare(plumbing.ZeroHash, tree, dir, 0)
 }
 
-// treeFile is what a tree holds that is no folder.
+// treeFile is an entry of a tree other than a folder, with its path.
 type treeFile struct {
 	path string
 	treeEntry
 }
 
-// listTree lists the files of a tree. A tree that is beyond the bounds is refused, so that nothing of it is written.
+// listTree lists the files of a tree. A tree beyond the bounds is refused, so that nothing of it is written.
 func (o *packedObjects) listTree(ctx context.Context, tree plumbing.Hash) (files []treeFile, err error) {
 	var size, paths int64
 	sizes := map[plumbing.Hash]int64{}
@@ -170,7 +167,7 @@ func newTreeFolders(o *packedObjects, root plumbing.Hash) *treeFolders {
 	return &treeFolders{objects: o, root: root, folders: map[plumbing.Hash]map[string]treeEntry{}}
 }
 
-// entry is what is at a path; the zero entry is nothing. The empty path is the tree itself.
+// entry returns the entry at a path; the zero entry means nothing. The empty path is the tree itself.
 func (t *treeFolders) entry(name string) (treeEntry, error) {
 	e := treeEntry{mode: filemode.Dir, id: t.root}
 	if name == "" || name == "." {
@@ -197,7 +194,7 @@ func (t *treeFolders) entry(name string) (treeEntry, error) {
 	return e, nil
 }
 
-// blockedBy is the file that stands where a path needs a folder, after edits; "" is none.
+// blockedBy returns the file, after edits, where a path needs a folder; "" means none.
 func (t *treeFolders) blockedBy(name string, edits treeEdits) (string, error) {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 		e, edited := edits[dir]
@@ -214,27 +211,26 @@ func (t *treeFolders) blockedBy(name string, edits treeEdits) (string, error) {
 	return "", nil
 }
 
-// treeChange is a path that differs between two trees. A side that lacks it is the
-// zero entry.
+// treeChange is a path that differs between two trees. A side that lacks it has the zero entry.
 type treeChange struct {
 	path     string
 	old, new treeEntry
 }
 
 const (
-	// maxCompared bounds the entries that are looked at to compare two trees. A tree may hold
-	// another many times over, and that one a third, so a few objects can be a tree without end.
+	// maxCompared bounds the entries that are read to compare two trees. A tree may contain another many times, and that
+	// one a third, so a few objects can describe an endless tree.
 	maxCompared = 1_000_000
-	// folderCost is what a folder counts, in entries: it has to be read.
+	// folderCost is the cost of reading a folder, in entries.
 	folderCost = 10
 )
 
-// compareTrees lists what differs between two trees of a mirror, in order of path.
+// compareTrees lists the differences between two trees of a mirror, sorted by path.
 func (o *packedObjects) compareTrees(ctx context.Context, from, to plumbing.Hash) ([]treeChange, error) {
 	return listChanges(ctx, o.readTree, from, to)
 }
 
-// listChanges lists what differs between two trees, in order of path.
+// listChanges lists the differences between two trees, sorted by path.
 func listChanges(
 	ctx context.Context, read func(plumbing.Hash) ([]treeEntry, error), from, to plumbing.Hash,
 ) (out []treeChange, err error) {
@@ -246,8 +242,8 @@ func listChanges(
 	return out, err
 }
 
-// compareTrees calls visit for what differs between two trees, folder by folder; equal parts are not opened. Zero
-// hashes are empty trees. What read returns is put in the order of names.
+// compareTrees calls visit for the differences between two trees, folder by folder; equal parts are not read. Zero
+// hashes are empty trees. The result of read is sorted by name.
 func compareTrees(
 	ctx context.Context, read func(plumbing.Hash) ([]treeEntry, error), from, to plumbing.Hash,
 	visit func(treeChange) error,
@@ -256,13 +252,13 @@ func compareTrees(
 	return c.compare(from, to, "", 0)
 }
 
-// treeComparison is a comparison under way.
+// treeComparison is a comparison in progress.
 type treeComparison struct {
 	ctx   context.Context
 	read  func(plumbing.Hash) ([]treeEntry, error)
 	visit func(treeChange) error
 	seen  int // entries, and folders at their cost
-	most  int // that are looked at
+	most  int // limit of seen
 	cost  int // of a folder, in entries
 }
 

@@ -9,13 +9,12 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// conflict is what a merge wrote into a file. Each marker begins a line.
+// conflict matches a conflict that a merge wrote into a file. Each marker begins a line.
 var conflict = regexp.MustCompile(`(?ms)^` + markerOurs + `.*?^` + markerMiddle + `\r?$.*?^` + markerTheirs)
 
-// Unresolved returns those of the files of a commit that still hold conflict markers, each
-// at the start of a line: that of ours, and somewhere below it that in the middle and that
-// of theirs. A path without a file is not among them, nor is a file that is larger than a
-// merge writes markers into.
+// Unresolved returns those of the paths of a commit with a file that still holds conflict markers, each at the start of
+// a line: that of ours, and below it those of the middle and of theirs. Files larger than a merge writes markers into
+// are left out.
 func (r *Repo) Unresolved(ctx context.Context, sha string, paths []string) (marked []string, err error) {
 	err = r.viewCommit(ctx, "look for conflict markers", sha, func(o *packedObjects, h plumbing.Hash) error {
 		marked = nil

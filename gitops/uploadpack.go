@@ -14,9 +14,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// uploadCommand carries out one command of protocol version 2: it sends the body and
-// lets read look at the answer. The first exchange with a remote is the
-// handshake, which also finds out where a renamed repository went.
+// uploadCommand carries out one command of protocol version 2: it sends the body and calls read with the answer. The
+// first exchange with a remote is the handshake, which also finds the address of a renamed repository.
 func (r *Repo) uploadCommand(
 	ctx context.Context, op string, q gitRequest, body []byte, read func(*pktReader) error,
 ) error {
@@ -33,12 +32,12 @@ func (r *Repo) uploadCommand(
 			if !first || !errors.As(err, &moved) || moved.Status/100 != 3 {
 				return err
 			}
-			r.cache.servers.Delete(r.serverKey()) // the next handshake finds out where it is now
+			r.cache.servers.Delete(r.serverKey()) // the next handshake finds its address
 		}
 	})
 }
 
-// readAnswer lets read look at the answer to q, and returns where the repository is that gave it.
+// readAnswer calls read with the answer to q, and returns the address of the repository that answered.
 func (r *Repo) readAnswer(
 	ctx context.Context, base *url.URL, q gitRequest, read func(*pktReader) error,
 ) (*url.URL, error) {
@@ -55,7 +54,7 @@ func (r *Repo) readAnswer(
 	return &at, nil
 }
 
-// readError classifies what went wrong while reading an answer.
+// readError classifies an error while reading an answer.
 func (r *Repo) readError(ctx context.Context, op string, err error) error {
 	var said *remoteError
 	var path *os.PathError
@@ -71,17 +70,17 @@ func (r *Repo) readError(ctx context.Context, op string, err error) error {
 	}
 }
 
-// server is what a handshake found out.
+// server is the result of a handshake.
 type server struct {
-	base    *url.URL // where the repository is at present
-	filters bool     // objects can be left out of what is fetched
+	base    *url.URL // the repository's present address
+	filters bool     // fetches can omit objects
 }
 
-// serverKey names the remote. The URL alone does not: another repository may have it after this one was renamed.
+// serverKey names the remote. The URL alone is ambiguous: after a rename, another repository may have it.
 func (r *Repo) serverKey() string { return r.remote.Key + " " + r.shownURL() }
 
-// handshake finds out where the repository is, and makes sure that version 2 is spoken there. It asks once per remote
-// and process.
+// handshake finds the repository's address and makes sure that it supports version 2. It asks once per remote and
+// process.
 func (r *Repo) handshake(ctx context.Context, op string) (server, error) {
 	if known, ok := r.cache.servers.Load(r.serverKey()); ok {
 		return known.(server), nil
@@ -104,8 +103,8 @@ func (r *Repo) handshake(ctx context.Context, op string) (server, error) {
 	return at, nil
 }
 
-// readHandshake reads the server's capabilities and reports whether it speaks version 2, and whether it can leave
-// objects out of what is fetched.
+// readHandshake reads the server's capabilities and reports whether it supports version 2, and whether fetches can omit
+// objects.
 func readHandshake(p *pktReader) (v2, filters bool, err error) {
 	for {
 		line, mark, err := p.text()
@@ -124,7 +123,7 @@ func readHandshake(p *pktReader) (v2, filters bool, err error) {
 	}
 }
 
-// lsRef asks for one ref; the zero hash says that it does not exist.
+// lsRef asks for one ref; the zero hash means that it does not exist.
 // https://git-scm.com/docs/protocol-v2#_ls_refs
 func (r *Repo) lsRef(ctx context.Context, op, ref string) (plumbing.Hash, error) {
 	var body pktBuffer
@@ -154,19 +153,18 @@ func (r *Repo) lsRef(ctx context.Context, op, ref string) (plumbing.Hash, error)
 	return found, err
 }
 
-// fetchedPack is what a fetch brought: a pack in a file that the caller removes,
-// and the commits with parents left out.
+// fetchedPack is the result of a fetch: a pack in a file that the caller removes, and the commits with omitted parents.
 type fetchedPack struct {
 	pack    *os.File
 	shallow []plumbing.Hash
 	most    int64 // bytes; 0: no bound
 }
 
-// maxHaves is how many commits we tell a server we have. Each is a chance that
-// little needs to be sent; more than a few add nothing.
+// maxHaves bounds the commits that we announce to a server. Each may reduce what has to be sent; more than a few add
+// nothing.
 const maxHaves = 64
 
-// fetchRequest is what a fetch asks for: a commit and the nearest depth-1 ancestors, without what the haves hold.
+// fetchRequest requests a commit and the nearest depth-1 ancestors, without the objects of haves.
 type fetchRequest struct {
 	want           plumbing.Hash
 	depth          int
@@ -175,7 +173,7 @@ type fetchRequest struct {
 	most           int64  // bytes of the pack; 0: no bound
 }
 
-// download carries a fetch out. A pack with more bytes than asked for is [ErrTooLarge].
+// download carries out a fetch. A pack with more bytes than q.most is [ErrTooLarge].
 // https://git-scm.com/docs/protocol-v2#_fetch
 func (r *Repo) download(ctx context.Context, op string, q fetchRequest) (fetchedPack, error) {
 	var body pktBuffer
@@ -245,8 +243,8 @@ func (d *fetchedPack) read(p *pktReader) error {
 		case section == "":
 			section = line
 		case section == "shallow-info":
-			// Lines "unshallow" are passed over: to claim less history than
-			// we have costs a few bytes, to claim more would lose objects.
+			// Lines "unshallow" are ignored: to claim less history than we have costs a few bytes, to claim more would lose
+			// objects.
 			if id, ok := strings.CutPrefix(line, "shallow "); ok {
 				h, err := parseSHA(id)
 				if err != nil {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// fillMirror gives a mirror packs until it has n.
+// fillMirror adds packs to a mirror until it has n.
 func fillMirror(t *testing.T, r *Repo, n int) mirror {
 	t.Helper()
 	m := must[mirror](t)(r.mirror(t.Context()))
@@ -23,8 +23,8 @@ func fillMirror(t *testing.T, r *Repo, n int) mirror {
 	return m
 }
 
-// What a commit made here has in common with a fetched one that is no parent of it is in its own
-// pack all the same: the mirror may lose the other.
+// A commit made here has in its own pack also the objects of fetched commits other than its parents: the mirror may
+// lose those.
 func TestCommitIsWhole(t *testing.T) {
 	f := newFixture(t)
 	ctx := t.Context()
@@ -43,7 +43,7 @@ func TestCommitIsWhole(t *testing.T) {
 	git(t, f.bare, "fsck", "--strict", "--full")
 }
 
-// The mirror is begun anew for the second of two commits that are compared.
+// The mirror is replaced while the second of two compared commits is fetched.
 func TestDiffInOvergrownMirror(t *testing.T) {
 	f := newFixture(t)
 	write(t, f.work, map[string]string{"new": "1"})
@@ -57,7 +57,7 @@ func TestDiffInOvergrownMirror(t *testing.T) {
 	}
 }
 
-// What the mirror has is compared without the server; what it lacks is not fetched.
+// Commits in the mirror are compared without the server; missing ones are not fetched.
 func TestDiffHere(t *testing.T) {
 	f := newFixture(t)
 	ctx := t.Context()
@@ -66,7 +66,7 @@ func TestDiffHere(t *testing.T) {
 	made := must[string](t)(w.Commit(ctx, testSpec("mine")))
 	write(t, f.work, map[string]string{"new": "1"})
 	next := commitAll(t, f.work, "next")
-	f.repo.url.Host = "127.0.0.1:1" // nobody listens there
+	f.repo.url.Host = "127.0.0.1:1" // nothing listens there
 	d, more, err := f.repo.DiffHere(ctx, f.main, made, 100)
 	if err != nil || len(d.Files) != 3 || more != 0 || d.Added != 3 {
 		t.Errorf("%+v, %d more, %v", d, more, err)
@@ -88,7 +88,7 @@ func TestDiffHere(t *testing.T) {
 	}
 }
 
-// A large file is kept as what differs from another. To be compared both would be in memory: neither is read.
+// A large file is stored as a delta of another. A comparison would need both in memory: neither is read.
 func TestDiffOfLargeDeltas(t *testing.T) {
 	f := newFixture(t)
 	large := strings.Repeat("0123456789abcdef", (maxComparedDelta+1<<20)/16)

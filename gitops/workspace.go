@@ -16,38 +16,35 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// Workspace is a checkout of one commit. Anybody may change its files, and its
-// methods believe nothing that they find in it. Safe for concurrent use: a Commit
-// while files change commits what it read in between, or fails.
+// Workspace is a checkout of one commit. Anybody may change its files, and its methods trust nothing that they find in
+// it. Safe for concurrent use: a Commit while files change commits what it read in between, or fails.
 type Workspace struct {
 	repo *Repo
 	dir  string
 	base plumbing.Hash
-	// state is the folder, outside the workspace, of what we know of it.
+	// state is the folder with the workspace's state, outside the workspace.
 	state  string
-	reused bool // it was there already
-	// what the last look through the work tree left out
+	reused bool // it existed already
+	// folders that the last scan left out
 	leftOut atomic.Pointer[[]string]
 }
 
-// workspaceState is kept in workspace.json, so that a workspace is known again
-// after a crash. Beside it lies the index: the files as they were checked out.
+// workspaceState is stored in workspace.json, so that a workspace is recognized after a crash. The index with the files
+// as checked out is next to it.
 type workspaceState struct {
 	Dir   string `json:"dir"`
 	Key   string `json:"key"`
 	Base  string `json:"base"`
-	Ready bool   `json:"ready"` // the checkout was completed
-	Inode uint32 `json:"inode"` // of the directory, where the system tells
+	Ready bool   `json:"ready"` // the checkout is complete
+	Inode uint32 `json:"inode"` // of the directory, if the system has inodes
 }
 
-// Workspace makes a checkout of a commit, which is fetched when the mirror lacks
-// it, in dir; "" is a fresh directory in the cache. A dir that already is this
-// workspace is opened again as it is; a checkout that a crash interrupted is
-// begun again. Any other directory with something in it is [ErrNotWorkspace].
+// Workspace checks out a commit, which is fetched when the mirror lacks it, in dir; "" is a new directory in the cache.
+// If dir already is this workspace, it is opened as it is; an interrupted checkout is repeated. Any other directory
+// with content is [ErrNotWorkspace].
 //
-// The workspace has a .git with copies of the packs, for the tools that look for
-// one. They are copies, because programs in the workspace may write to them, and
-// through links they would write to the mirror.
+// The workspace has a .git with copies of the packs, for the tools that need one. Programs in the workspace may write
+// to them; through links they would write to the mirror.
 func (r *Repo) Workspace(ctx context.Context, dir, sha string) (*Workspace, error) {
 	if r.bad != nil {
 		return nil, fmt.Errorf("make workspace: %w", r.bad)
@@ -67,7 +64,7 @@ func (r *Repo) Workspace(ctx context.Context, dir, sha string) (*Workspace, erro
 	sum := sha256.Sum256([]byte(dir))
 	id := hex.EncodeToString(sum[:16])
 	w := &Workspace{repo: r, dir: dir, base: base, state: filepath.Join(r.cache.dir, statesDir, id)}
-	// A few locks shared by all directories, so that they need no clearing up.
+	// All directories share a few locks, so that no lock files need to be removed.
 	unlock, err := r.cache.locks.lock(ctx, filepath.Join(r.cache.dir, locksDir, id[:3]))
 	if err != nil {
 		return nil, fmt.Errorf("make workspace: %w", err)
@@ -82,8 +79,8 @@ func (r *Repo) Workspace(ctx context.Context, dir, sha string) (*Workspace, erro
 	return w, nil
 }
 
-// reopen reports whether the directory is this workspace, complete. When it
-// returns false and no error, the directory is free to be filled.
+// reopen reports whether the directory is this workspace, complete. If it returns false and no error, the directory can
+// be filled.
 func (w *Workspace) reopen() (bool, error) {
 	s, known := w.known()
 	st, err := os.Lstat(w.dir)
@@ -115,7 +112,7 @@ func (w *Workspace) reopen() (bool, error) {
 	}
 }
 
-// known is what is known of the directory.
+// known returns the stored state of the directory, if any.
 func (w *Workspace) known() (s workspaceState, known bool) {
 	b, err := os.ReadFile(filepath.Join(w.state, "workspace.json"))
 	return s, err == nil && json.Unmarshal(b, &s) == nil && s.Dir == w.dir
@@ -138,7 +135,7 @@ func (w *Workspace) create(ctx context.Context, sha string) (err error) {
 		return fmt.Errorf("make workspace: %w", err)
 	}
 	err = w.repo.viewCommit(ctx, "make workspace", sha, func(o *packedObjects, h plumbing.Hash) error {
-		if err := w.empty(); err != nil { // of a first try on a broken mirror
+		if err := w.empty(); err != nil { // the remains of a first try on a broken mirror
 			return err
 		}
 		c, err := o.readCommit(h)
@@ -157,7 +154,7 @@ func (w *Workspace) create(ctx context.Context, sha string) (err error) {
 		if err := writeDotGit(dotGit, o, sha, encoded); err != nil {
 			return err
 		}
-		info := filepath.Join(dotGit, "info") // for programs that look there
+		info := filepath.Join(dotGit, "info") // for programs that need it
 		if err := errors.Join(os.Mkdir(info, 0o755),
 			os.WriteFile(filepath.Join(info, "exclude"), w.repo.cache.ignored, 0o644)); err != nil {
 			return err
@@ -189,7 +186,7 @@ func (w *Workspace) note(ready bool) error {
 	})
 }
 
-// writeDotGit makes a repository with the commit as HEAD. It has no remote.
+// writeDotGit makes a repository with the commit as HEAD and no remote.
 func writeDotGit(dir string, o *packedObjects, sha string, index []byte) error {
 	packs := filepath.Join(dir, "objects", "pack")
 	err := errors.Join(os.MkdirAll(packs, 0o755), os.MkdirAll(filepath.Join(dir, "refs", "heads"), 0o755),
@@ -212,22 +209,20 @@ func writeDotGit(dir string, o *packedObjects, sha string, index []byte) error {
 	return err
 }
 
-// WorkspaceDir is a directory in the cache for the workspace of a key, the same
-// whenever it is asked for. Like those without a key, it is removed when it was
-// not touched for two days.
+// WorkspaceDir is a directory in the cache for the workspace of a key, always the same for the same key. It is removed
+// when it was not touched for two days, as those without a key are.
 func (c *Cache) WorkspaceDir(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return filepath.Join(c.dir, workspacesDir, "k-"+hex.EncodeToString(sum[:16]))
 }
 
-// Reused reports whether the workspace was there already, with whatever was done
-// in it, and not just made.
+// Reused reports whether the workspace already existed, with changes from earlier use, and was not just made.
 func (w *Workspace) Reused() bool { return w.reused }
 
 // Dir is the workspace's absolute path.
 func (w *Workspace) Dir() string { return w.dir }
 
-// LeftOut are the new folders that the last Diff or Commit left out, because they are repositories of their own.
+// LeftOut returns the new folders that the last Diff or Commit left out because they are repositories of their own.
 func (w *Workspace) LeftOut() []string {
 	if folders := w.leftOut.Load(); folders != nil {
 		return *folders
@@ -238,7 +233,7 @@ func (w *Workspace) LeftOut() []string {
 // Base is the commit that was checked out. It stays the same after a Commit.
 func (w *Workspace) Base() string { return w.base.String() }
 
-// empty removes what is in the directory.
+// empty removes the content of the directory.
 func (w *Workspace) empty() error {
 	entries, err := os.ReadDir(w.dir)
 	if err != nil {
@@ -252,7 +247,7 @@ func (w *Workspace) empty() error {
 	return nil
 }
 
-// Remove removes the workspace and all that is known of it. Commits made in it stay.
+// Remove removes the workspace and its state. Commits made in it stay.
 func (w *Workspace) Remove() error {
 	if err := errors.Join(w.repo.cache.remove(w.dir), os.RemoveAll(w.state)); err != nil {
 		return fmt.Errorf("remove workspace: %w", err)
@@ -260,7 +255,7 @@ func (w *Workspace) Remove() error {
 	return nil
 }
 
-// knownWorkspaces is what is known of workspaces, by the file that says it.
+// knownWorkspaces returns the state of all workspaces, by the file that holds it.
 func (c *Cache) knownWorkspaces() map[string]workspaceState {
 	names, _ := fs.Glob(os.DirFS(c.dir), statesDir+"/*/workspace.json") // the folder's own name is no pattern
 	known := map[string]workspaceState{}
@@ -275,7 +270,7 @@ func (c *Cache) knownWorkspaces() map[string]workspaceState {
 	return known
 }
 
-// forgetWorkspaces drops what is known of workspaces without a directory.
+// forgetWorkspaces removes the state of workspaces without a directory.
 func (c *Cache) forgetWorkspaces() {
 	for file, s := range c.knownWorkspaces() {
 		st, serr := os.Stat(file)

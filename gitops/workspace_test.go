@@ -65,7 +65,7 @@ func TestReopen(t *testing.T) {
 	}
 }
 
-// The directory of a key is found again, by another process too.
+// The directory of a key is found again, also by another process.
 func TestWorkspaceDir(t *testing.T) {
 	f := newFixture(t)
 	dir := f.cache.WorkspaceDir("1-2/3/attempt")
@@ -84,7 +84,7 @@ func TestWorkspaceDir(t *testing.T) {
 	}
 }
 
-// A crash in the middle of a checkout: it is begun again.
+// A checkout interrupted by a crash is repeated.
 func TestInterruptedCheckout(t *testing.T) {
 	f := newFixture(t)
 	w := f.workspace()
@@ -97,7 +97,8 @@ func TestInterruptedCheckout(t *testing.T) {
 	}
 }
 
-// Files that the cache's patterns name are left out, as git in the workspace does, unless a .gitignore says otherwise.
+// Files that the cache's patterns match are left out, as git in the workspace does, unless a .gitignore re-includes
+// them.
 func TestIgnored(t *testing.T) {
 	f := newFixture(t)
 	cache := openCache(t, t.TempDir(), CacheOptions{Ignored: []byte("deps/\n*.tmp\n")})
@@ -113,8 +114,8 @@ func TestIgnored(t *testing.T) {
 	}
 }
 
-// Untracked files that are left are no part of the change, also after a restart, until somebody changes them. A
-// workspace that is made again has none.
+// Left untracked files are no part of the change, also after a restart, until somebody changes them. A workspace that
+// is made again has none.
 func TestLeaveUntracked(t *testing.T) {
 	f := newFixture(t)
 	ctx, dir := t.Context(), filepath.Join(t.TempDir(), "w")
@@ -139,7 +140,7 @@ func TestLeaveUntracked(t *testing.T) {
 	}
 }
 
-// What programs in the work tree may try: to have files outside read or written.
+// Programs in the work tree try to have files outside read or written.
 //
 //test:thorough
 func TestHostileTree(t *testing.T) {
@@ -179,7 +180,7 @@ func TestHostileTree(t *testing.T) {
 	}
 }
 
-// Same size, time of modification put back: the time of change tells.
+// The same size and a restored time of modification: the time of change reveals the change.
 func TestStatCacheIsNotFooled(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Logf("on %s only the time of modification is known", runtime.GOOS)
@@ -263,7 +264,8 @@ func TestHugeFile(t *testing.T) {
 	}
 }
 
-// What programs wrote is removed by who knows how: they close folders, as Go's module cache does.
+// Files written by programs are removed by the configured function: programs make folders read-only, as Go's module
+// cache does.
 func TestRemove(t *testing.T) {
 	f := newFixture(t)
 	var removed string
@@ -304,7 +306,7 @@ func TestCommitSpecRefused(t *testing.T) {
 	}
 }
 
-// A mirror into which nothing is put for long loses what it holds, but where a workspace stands on it.
+// A mirror to which nothing is added for long loses its content, unless a workspace uses it.
 func TestUnusedMirrors(t *testing.T) {
 	f := newFixture(t)
 	ctx := t.Context()
@@ -332,7 +334,7 @@ func TestUnusedMirrors(t *testing.T) {
 	}{
 		{2 * time.Hour, []string{f.repo.remote.Key, remote.Key}, nil, 1}, {2 * time.Hour, nil, errors.New("no answer"), 1},
 		{2 * time.Hour, []string{"another"}, errors.New("the answer breaks off"), 1},
-		{time.Minute, nil, nil, 1}, // it may be about to be worked in
+		{time.Minute, nil, nil, 1}, // it may be about to be used
 		{2 * time.Hour, nil, nil, 0}, {3 * time.Hour, nil, nil, 0},
 	} {
 		f.cache.now = func() time.Time { return time.Now().Add(c.after) }

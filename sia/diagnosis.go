@@ -1,5 +1,7 @@
 package sia
 
+import "slices"
+
 // Diagnosis is SIA's conclusion about a failed attempt. A model or the fallback
 // rules propose it and code checks it: [Step] rejects a technique that was used
 // before and a prompt that is not distinct.
@@ -157,12 +159,17 @@ type Intervention struct {
 	Resolved   *bool     `json:"resolved,omitempty"` // nil until the next attempt is judged
 }
 
-// HypothesisOf returns SIA's hypothesis that an attempt was to follow; empty: none.
-func (t *Task) HypothesisOf(attempt int) string {
-	for _, i := range t.Interventions {
-		if i.After == attempt-1 {
-			return i.Diagnosis.Hypothesis
+// InterventionOf returns the intervention that an attempt was made with: the last one before it, unless its approach
+// was dropped, such as by a restart, or an answer of a user replaced it. It returns nil if there is none. Several
+// attempts have the same intervention if all but the last were interrupted.
+func (t *Task) InterventionOf(a Attempt) *Intervention {
+	for i := range slices.Backward(t.Interventions) {
+		if v := &t.Interventions[i]; v.After < a.Number {
+			if a.Technique == "" || a.Technique != v.Diagnosis.Technique {
+				return nil
+			}
+			return v
 		}
 	}
-	return ""
+	return nil
 }

@@ -14,6 +14,7 @@ type Error struct {
 	Permanent  bool          // retrying can't help
 	RetryAfter time.Duration // wait requested by the server; 0: none
 	Turn       bool          // not a failure: the operation has to wait for its turn, for RetryAfter
+	Outage     bool          // GitHub or a model is down, unreachable or limits requests: retrying helps when that ends
 	Err        error
 }
 
@@ -41,6 +42,12 @@ func RetryAfter(err error) time.Duration {
 		return e.RetryAfter
 	}
 	return 0
+}
+
+// IsOutage reports whether err is an outage of GitHub or a model.
+func IsOutage(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Outage && !e.Permanent
 }
 
 // WaitsTurn reports whether err is no failure but a wait for a turn.

@@ -380,6 +380,13 @@ type (
 		SHA    SHA        `json:"sha,omitempty"`  // the effect's
 		Part   int        `json:"part,omitempty"` // the effect's
 	}
+
+	// EffectDelayed reports that an outage delays an effect, which is retried until the outage ends. It is no outcome.
+	EffectDelayed struct {
+		Key    string     `json:"key" mask:"-"` // the effect's
+		Effect EffectKind `json:"effect"`
+		Reason string     `json:"reason"` // for people: what is down
+	}
 )
 
 // AttemptEnd is the way in which the coding agent stopped.
@@ -486,6 +493,7 @@ const (
 	KSyncDone         Kind = "sync_done"
 	KDone             Kind = "done"
 	KEffectFailed     Kind = "effect_failed"
+	KEffectDelayed    Kind = "effect_delayed"
 	KFixStudied       Kind = "fix_studied"
 	KReadied          Kind = "readied"
 	KDrafted          Kind = "drafted"
@@ -534,6 +542,7 @@ func (EscalationOpened) Kind() Kind { return KEscalationOpened }
 func (SyncDone) Kind() Kind         { return KSyncDone }
 func (Done) Kind() Kind             { return KDone }
 func (EffectFailed) Kind() Kind     { return KEffectFailed }
+func (EffectDelayed) Kind() Kind    { return KEffectDelayed }
 func (Readied) Kind() Kind          { return KReadied }
 func (Drafted) Kind() Kind          { return KDrafted }
 func (Updated) Kind() Kind          { return KUpdated }
@@ -545,7 +554,7 @@ var facts = []Fact{
 	Start{}, Stop{}, PauseAsked{}, Resume{}, Retry{}, Use{}, AnswerGiven{}, NotAnswered{}, Approve{}, AcceptTests{},
 	Edited{}, Query{}, Rated{}, ChangesAsked{}, ChangesWithdrawn{}, ThreadSettled{},
 	CheckSeen{}, Progressed{}, BranchMoved{}, Restored{}, PullClosed{}, PullReopened{}, Retargeted{}, RepoMoved{},
-	DraftChanged{},
+	DraftChanged{}, EffectDelayed{},
 	Begun{}, Decided{},
 	Aggregated{},
 	AttemptEnded{}, Pushed{}, PushRefused{},

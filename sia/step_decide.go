@@ -164,25 +164,24 @@ func (s *step) undoFailure() {
 	a := s.t.Attempt()
 	a.Outcome, a.Signals = "", nil
 	s.t.Failures--
-	before, after := AttemptOutcome(""), 0 // last earlier outcome on the prompt; attempt before the last intervention
-	if n := len(s.t.Interventions); n > 0 {
-		after = s.t.Interventions[n-1].After
-	}
-	judged := false
+	var before AttemptOutcome // last earlier outcome on the prompt
+	intervention, judged := s.t.InterventionOf(*a), false
 	for _, earlier := range s.t.Attempts[:s.number()-1] {
-		done := earlier.Outcome == AttemptPass || earlier.Outcome == AttemptFail
-		if earlier.PromptHash == a.PromptHash && done {
+		if earlier.Outcome != AttemptPass && earlier.Outcome != AttemptFail {
+			continue
+		}
+		if earlier.PromptHash == a.PromptHash {
 			before = earlier.Outcome
 		}
-		judged = judged || done && earlier.Number > after
+		judged = judged || s.t.InterventionOf(earlier) == intervention
 	}
 	for i := range s.t.Prompts {
 		if s.t.Prompts[i].Hash == a.PromptHash {
 			s.t.Prompts[i].Outcome = before
 		}
 	}
-	if n := len(s.t.Interventions); n > 0 && after < a.Number && !judged {
-		s.t.Interventions[n-1].Resolved = nil
+	if intervention != nil && !judged {
+		intervention.Resolved = nil
 	}
 }
 

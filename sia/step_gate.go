@@ -243,10 +243,9 @@ func (s *step) outcome(o AttemptOutcome) {
 			s.t.Prompts[i].Outcome = o
 		}
 	}
-	if n := len(s.t.Interventions); n > 0 && s.t.Interventions[n-1].Resolved == nil &&
-		s.t.Interventions[n-1].After < a.Number && o != AttemptUnchanged {
+	if i := s.t.InterventionOf(*a); i != nil && i.Resolved == nil && o != AttemptUnchanged {
 		ok := o == AttemptPass
-		s.t.Interventions[n-1].Resolved = &ok
+		i.Resolved = &ok
 	}
 }
 

@@ -295,6 +295,17 @@ func (s *step) effectFailed() {
 	s.redo(f, state)
 }
 
+// effectDelayed warns people that the task waits for the end of an outage.
+func (s *step) effectDelayed() {
+	f := s.e.Fact.(EffectDelayed)
+	if s.t.Pending[f.Key] == "" || f.Effect.traits().waitsIn == nil {
+		s.ignore(late)
+		return
+	}
+	s.t.Warning, s.t.WarningOf = f.Reason+". SIA tries again until that is over", f.Effect
+	s.because("%s waits: %s", f.Effect, f.Reason)
+}
+
 // warnFailed warns people of a failed effect on which no state depends.
 func (s *step) warnFailed(f EffectFailed) {
 	if f.Effect == DoFinalReview { // it needs no warning

@@ -151,8 +151,9 @@ func init() {
 			PushedOut, Diagnosing, Reviewing, Announced, Escalated, Passed, Stopped),
 		KTakenBack: row{}.on((*step).takenBack, Checking).on((*step).paused, OnHold).on((*step).takenBackLate, Queued,
 			Working, PushedOut, Diagnosing, Reviewing, Announced, Escalated, Passed, Stopped),
-		KSyncDone: row{}.on((*step).syncDone, States...),
-		KDone:     row{}.on((*step).done, States...),
+		KSyncDone:      row{}.on((*step).syncDone, States...),
+		KDone:          row{}.on((*step).done, States...),
+		KEffectDelayed: row{}.on((*step).effectDelayed, States...),
 		KEffectFailed: row{}.on((*step).effectFailed, append([]State{Escalated}, unfinished...)...).
 			on((*step).paused, OnHold).on((*step).effectFailedLate, Passed, Stopped),
 	}

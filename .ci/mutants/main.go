@@ -1,16 +1,16 @@
-// Command mutants takes out each defence that SECURITY.md claims, one at a time, and runs the tests that the claim
-// names: they have to fail. A test that passes all the same holds nothing.
+// Command mutants removes each defence that SECURITY.md claims, one at a time, and runs the tests that the claim
+// names: they must fail. A test that still passes proves nothing.
 //
 //	go run ./.ci/mutants [-list] [-run REGEXP] [-v]
 //
-// The mutants are in defences.txtar. The tree is not touched: `go test -overlay` shows each mutant to the compiler in
-// the place of the file. First the tests run without any mutant, and have to pass. Then a mutant is
+// The mutants are in defences.txtar. The tree is not changed: `go test -overlay` replaces the file for the compiler.
+// First the tests run without any mutant, and must pass. Then a mutant is
 //
-//   - caught, when each of its tests fails;
-//   - SURVIVED, when one of them passes;
-//   - BROKEN, when it shows nothing: it does not compile, panics, or hangs although its defence is no bound on time.
+//   - caught, if each of its tests fails;
+//   - SURVIVED, if one of them passes;
+//   - BROKEN, if it proves nothing: it does not compile, panics, or hangs although its defence is not a time limit.
 //
-// The exit code is 0 only when all were caught.
+// The exit code is 0 only if all were caught.
 package main
 
 import (
@@ -31,7 +31,7 @@ import (
 	"time"
 )
 
-// patience is how long the tests of a mutant may take that says nothing of time.
+// patience is the time limit for the tests of a mutant without "within".
 const patience = 10 * time.Minute
 
 func main() {
@@ -100,12 +100,12 @@ const (
 
 type runner struct {
 	dir     string // of the module
-	scratch string // for what stands in the place of files
+	scratch string // for replacements of files
 	out     io.Writer
 	verbose bool
 }
 
-// unharmed runs the tests of all mutants without any of them: once for each package, and parts of tests by themselves,
+// unharmed runs the tests of all mutants on the original code: once for each package, and subtests separately,
 // since an expression that selects them selects nothing in the others.
 func (r *runner) unharmed(ctx context.Context, all []mutant) error {
 	var groups []tests // in the order of the mutants
@@ -166,7 +166,7 @@ func (r *runner) print(v verdict, began time.Time, what string) {
 	fmt.Fprintf(r.out, "%-8s  %5.1fs  %s\n", v, time.Since(began).Seconds(), what)
 }
 
-// overlay writes what `go test -overlay` reads for a mutant, and returns where.
+// overlay writes the file for `go test -overlay` of a mutant, and returns its path.
 func (r *runner) overlay(m mutant) (string, error) {
 	files, err := m.files(r.dir)
 	if err != nil {
@@ -193,8 +193,8 @@ func (r *runner) overlay(m mutant) (string, error) {
 	return name, os.WriteFile(name, b, 0o600)
 }
 
-// test runs some tests. within is the bound on their time, 0 for [patience]. Go remembers tests that passed, so that
-// those without a mutant run again only when something changed.
+// test runs some tests. within is their time limit, 0 for [patience]. Go caches passed tests, so those without a
+// mutant run again only if something changed.
 func (r *runner) test(ctx context.Context, t tests, within time.Duration, overlay string) (*result, error) {
 	if within == 0 {
 		within = patience
@@ -210,22 +210,22 @@ func (r *runner) test(ctx context.Context, t tests, within time.Duration, overla
 		return nil, err
 	}
 	cmd.Stderr = os.Stderr
-	// Properties keep what they failed with there, to try it first the next time: that is a mutant's, and no finding.
+	// Property tests save failing inputs there, to try them first the next time. Those of a mutant are not findings.
 	kept := filepath.Join(r.dir, filepath.FromSlash(t.Package), "testdata", "rapid")
 	_, before := os.Stat(kept)
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
 	res := readResult(pipe)
-	_ = cmd.Wait() // how it went is in what it printed
+	_ = cmd.Wait() // the output has the result
 	if overlay != "" && errors.Is(before, fs.ErrNotExist) {
 		err = os.RemoveAll(kept)
 	}
 	return res, errors.Join(err, ctx.Err())
 }
 
-// expression selects tests of one depth. Go matches what is between slashes by itself, so that others can be selected
-// besides, of which nothing is asked.
+// expression selects tests of one depth. Go matches each part between slashes separately, so it may also select other
+// tests, which are ignored.
 func expression(tests []string) string {
 	var levels [][]string
 	for _, t := range tests {

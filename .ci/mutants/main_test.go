@@ -25,7 +25,7 @@ var (
 	word       = regexp.MustCompile("`([a-z0-9-]+)`")
 )
 
-// claimed are the tests that SECURITY.md names, each once.
+// claimed returns the tests that SECURITY.md names, each once.
 func claimed(t *testing.T) (all []string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, "SECURITY.md"))
@@ -45,8 +45,8 @@ func claimed(t *testing.T) (all []string) {
 	return slices.Compact(all)
 }
 
-// Each mutant can still be made, and is Go. Each test that SECURITY.md names holds a defence, which a mutant
-// takes out, and a mutant's tests are named there.
+// Each mutant still applies, and is valid Go. Each test that SECURITY.md names has a mutant that removes its
+// defence, and SECURITY.md names a mutant's tests.
 func TestEachClaimHasAMutant(t *testing.T) {
 	all, err := read("defences.txtar")
 	if err != nil {
@@ -68,7 +68,7 @@ func TestEachClaimHasAMutant(t *testing.T) {
 			}
 		}
 		for _, of := range m.Tests {
-			for _, name := range of.Names { // or a part of a test that is named
+			for _, name := range of.Names { // or a subtest of a named test
 				for !slices.Contains(named, name) && strings.Contains(name, "/") {
 					name = name[:strings.LastIndexByte(name, '/')]
 				}
@@ -128,7 +128,7 @@ caught waits, as is said (not done within 2s)
 	}
 }
 
-// Tests that fail without a mutant, that are skipped or not there, show nothing.
+// Tests that fail without a mutant, are skipped or don't exist prove nothing.
 //
 //test:thorough
 func TestUnharmed(t *testing.T) {
@@ -153,7 +153,7 @@ func TestUnharmed(t *testing.T) {
 	}
 }
 
-// Tests that hang show nothing where nobody said that they would.
+// Tests that hang prove nothing without "within".
 func TestHanging(t *testing.T) {
 	res := readResult(strings.NewReader(`{"Action":"output","Test":"TestIt","Output":"panic: test timed out after 10m0s\n"}
 {"Action":"fail","Test":"TestIt"}
@@ -165,7 +165,7 @@ func TestHanging(t *testing.T) {
 	}
 }
 
-// What is no mutant is refused with the reason.
+// An invalid mutant is refused with the reason.
 func TestNoMutant(t *testing.T) {
 	for text, want := range map[string]string{
 		"test m TestIt\n":                               "needs a test and an edit",

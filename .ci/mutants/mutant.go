@@ -14,19 +14,19 @@ import (
 
 // mutant is SIA without one of its defences.
 type mutant struct {
-	Name   string // what holds no more, in a few words
+	Name   string // the removed defence, in a few words
 	Tests  []tests
-	Within time.Duration // where tests wait without the defence: how long, until they have failed; 0: they do not
+	Within time.Duration // time limit of tests that wait without the defence, until they have failed; 0: default
 	Edits  []edit
 }
 
-// tests are tests of one package, each of which has to fail. They are all of one depth.
+// tests are tests of one package. Each must fail. They all have the same depth.
 type tests struct {
 	Package string // its folder, in the module
 	Names   []string
 }
 
-// depth is how deep the tests are in others: 0 for those that are functions.
+// depth returns the nesting of the tests: 0 for functions.
 func (t tests) depth() int { return strings.Count(t.Names[0], "/") }
 
 // edit replaces some lines of a file.
@@ -45,18 +45,18 @@ func (m mutant) String() string {
 
 // read reads mutants. A section of the file is one of them:
 //
-//	-- what holds no more --
+//	-- the removed defence --
 //	test app/webhook TestHandler TestVerifyWithoutSecret
 //	within 1m
 //	edit app/webhook/handler.go
 //	 	a line that stays
-//	-	a line that is taken out
-//	+	a line that stands there instead
+//	-	a removed line
+//	+	its replacement
 //
-// Empty lines count for nothing. The lines of an edit have to stand in the file once, as whole lines. A defence
-// that has a second one behind it is taken out with it, by several edits; one that tests of several packages hold
-// has several lines of tests. "within" is for a defence that is a bound: where tests would wait without it, that is
-// how long.
+// Empty lines are ignored. The lines of an edit must occur in the file exactly once, as whole lines. Several edits
+// remove a defence together with a second one behind it; several lines of tests are for a defence that tests of
+// several packages prove. "within" is for a defence that is a limit: it is the time limit of tests that wait
+// without it.
 func read(name string) ([]mutant, error) {
 	file, err := txtar.ParseFile(name)
 	if err != nil {
@@ -116,8 +116,8 @@ func parse(name, text string) (mutant, error) {
 	return m, nil
 }
 
-// files are the files of the module in dir as the mutant has them. Each text that it takes out has to be
-// there once, in whole lines.
+// files returns the mutant's versions of files of the module in dir. Each removed text must occur
+// exactly once, in whole lines.
 func (m mutant) files(dir string) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	for _, e := range m.Edits {

@@ -9,17 +9,17 @@ import (
 	"time"
 )
 
-// result is how some tests of a package went.
+// result is the result of some tests of a package.
 type result struct {
 	passed, failed map[string]bool
-	skipped        bool // one of them, or one below it
+	skipped        bool // one of them, or a subtest
 	built          bool
 	panicked       bool
 	late           bool
-	said           string // by those that failed, and by the compiler
+	said           string // output of failed tests, and of the compiler
 }
 
-// readResult reads what `go test -json` prints. See `go doc test2json` and `go help buildjson`.
+// readResult reads the output of `go test -json`. See `go doc test2json` and `go help buildjson`.
 func readResult(in io.Reader) *result {
 	res := &result{passed: map[string]bool{}, failed: map[string]bool{}, built: true}
 	output := map[string]string{}
@@ -59,7 +59,7 @@ func (r *result) event(action, test, text string, output map[string]string) {
 	}
 }
 
-// judge is a mutant's verdict by these tests, and why where that is not plain.
+// judge returns a mutant's verdict by these tests, and the reason if it is not obvious.
 func (r *result) judge(t tests, within time.Duration) (v verdict, why string) {
 	switch {
 	case !r.built:

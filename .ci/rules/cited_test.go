@@ -10,13 +10,13 @@ import (
 )
 
 var (
-	citedTest  = regexp.MustCompile("`((?:Test|Fuzz|test)[A-Z][A-Za-z0-9]*)(?:/[A-Za-z0-9-]+)?`") // or a part of it
+	citedTest  = regexp.MustCompile("`((?:Test|Fuzz|test)[A-Z][A-Za-z0-9]*)(?:/[A-Za-z0-9-]+)?`") // or a subtest of it
 	citedStory = regexp.MustCompile("(?:story|stories) (?:`[a-z0-9-]+`(?:,| and)?\\s*)+")
 	storyName  = regexp.MustCompile("`([a-z0-9]+(?:-[a-z0-9]+)*)`")
 	testFunc   = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|test)[A-Z][A-Za-z0-9]*)\(`)
 )
 
-// tests are the names of all tests of the project.
+// tests returns the names of all tests of the project.
 func tests(t *testing.T) map[string]bool {
 	t.Helper()
 	known := map[string]bool{}
@@ -41,7 +41,7 @@ func tests(t *testing.T) map[string]bool {
 	return known
 }
 
-// What SECURITY.md and docs cite as what holds a claim is there.
+// The tests and stories that SECURITY.md and docs cite exist.
 func TestRulesCiteWhatExists(t *testing.T) {
 	t.Parallel()
 	known := tests(t)

@@ -1,5 +1,5 @@
-// Package rules holds what must be true of the whole module: who imports whom, and that what documents cite is there.
-// Its tests read the sources themselves and ask no other program, so that go test knows when a result is out of date.
+// Package rules tests what must be true of the whole module: the directions of imports, and that cited tests exist.
+// Its tests read the sources themselves and run no other program, so that go test knows when a result is outdated.
 //
 //test:plain
 package rules
@@ -21,18 +21,18 @@ const root = "../.."
 
 const module = "github.com/sia-bot/sia"
 
-// A layer is what lies on one level. A package may import what is in a lower
-// layer, and what is in its own room: its parent's and its own subfolders.
-// Packages of one layer don't know one another.
+// A layer is the packages of one level. A package may import packages of lower
+// layers, and of its own folder: its parent's and its own subfolders.
+// Packages of one layer don't import one another.
 //
-// On the ground floor lies what reads, matches and shortens text, and knows nothing of what
-// the text is about.
+// The base layer reads, matches and shortens text, whatever the text
+// is about.
 //
 //	cmd → app → {webhook, work, settings, learn, trial, improve, memory, sweep, dashboard, notify, welcome, web, metrics,
 //	trace, probe, runner}
 //	    → {store, github, render, agent/testrun} → {agent/*, gitops, policies, atomicfile, clientaddr,
 //	lease, look} → sia/*
-//	→ sia → ground
+//	→ sia → base
 var layers = [][]string{
 	{"sia/lazyregexp"},
 	{"sia/gitignore", "sia/glob", "sia/invalid", "sia/keyword", "sia/plan", "sia/project", "sia/text", "sia/visible"},
@@ -52,11 +52,11 @@ var layers = [][]string{
 	{"cmd/..."},
 }
 
-// grounded may import the ground floor, though they are alone: policies reads people's files, and
-// says what is wrong with them as all others do; agent/llm shortens what models answer.
-var grounded = []string{"policies", "agent/llm"}
+// baseImporters may import the base layer, although they are alone: policies reads users' files, and
+// reports errors in them like all others; agent/llm shortens models' answers.
+var baseImporters = []string{"policies", "agent/llm"}
 
-// alone import nothing of ours but what lies in their own folder.
+// alone import nothing of ours outside their own folder.
 var alone = []string{"gitops", "policies", "agent/llm", "agent/sandbox", "agent/gateway", "sim/ghsim", "sim/scripted",
 	"sim/flavour", "sim/kubesim", "app/atomicfile",
 	"app/clientaddr", "app/lease", "app/look"}
@@ -73,21 +73,21 @@ var exceptions = map[[2]string]string{
 
 	{"agent/service", "agent/sandbox/sandboxtest"}: "and is tested in it",
 
-	{"app/web/signin", "app/web/viewer"}: "who lets people in says who they are",
+	{"app/web/signin", "app/web/viewer"}: "signing in identifies the viewer",
 	{"app/web/setup", "app/web/viewer"}:  "and set-up's forms carry the viewer's token",
 
 	{"lab/synthetic", "lab/invented"}: "the invented world reads the logs that the tests of policies/mine read",
 }
 
-// neighbours are what only cmd and tests may import. The product meets the simulator over HTTP, and knows nothing of
-// the lab, which may import the product and the simulator.
+// Only cmd and tests may import the neighbours. The product uses the simulator over HTTP, and not the lab, which may
+// import the product and the simulator.
 var neighbours = []string{"sim", "lab"}
 
 const simulator = "sim/ghsim"
 
-// simulatorRooms are the simulator's own layers, from below, by the same rule:
-// a room imports rooms of lower layers. The simulator itself puts them together.
-var simulatorRooms = [][]string{
+// simulatorLayers are the simulator's own layers, from below, by the same rule:
+// a package imports packages of lower layers. The simulator itself connects them.
+var simulatorLayers = [][]string{
 	{"git", "runner", "monitor", "fault", "refusal", "conformance"},
 	{"journal", "delivery"},
 	{"model"},
@@ -98,17 +98,17 @@ var simulatorRooms = [][]string{
 	{"pages"},
 }
 
-// support is test support, which is held to what tests are held to; only tests
+// support is test support, with the rules of tests; only tests
 // import it.
 const support = "sim/apptest"
 
-// seeds draws nothing and knows nothing: a test of any package may import it, and nothing else does.
+// seeds imports nothing: tests of any package may import it, and nothing else.
 const seeds = "sia/fixedseed"
 
 // pkg is one package: the folders of ours that it and its tests import.
 type pkg struct{ Imports, Tests []string }
 
-// The server is linked with neither neighbour: nothing that app needs, near or far, lies in sim or lab.
+// The server is linked with neither neighbour: app imports nothing in sim or lab, directly or indirectly.
 func TestImportsOfTheServer(t *testing.T) {
 	all, needed := packages(t), []string{"app"}
 	for i := 0; i < len(needed); i++ {
@@ -145,7 +145,7 @@ func TestImportsPointDownward(t *testing.T) {
 	}
 }
 
-// forbidden says why production code in from may not import to; "" when it may.
+// forbidden returns why production code in from may not import to; "" if it may.
 func forbidden(from, to string) string {
 	if within(to, support) && !within(from, support) || to == seeds {
 		return "only tests import test support"
@@ -162,7 +162,7 @@ func forbidden(from, to string) string {
 		}
 	}
 	for _, a := range alone {
-		if within(from, a) && !within(to, a) && !(slices.Contains(grounded, a) && layer(to) <= layer("sia/yamlfile")) {
+		if within(from, a) && !within(to, a) && !(slices.Contains(baseImporters, a) && layer(to) <= layer("sia/yamlfile")) {
 			return a + " imports nothing of ours, so that it can be read and changed by itself"
 		}
 	}
@@ -183,36 +183,36 @@ func forbidden(from, to string) string {
 	case lt > lf:
 		return fmt.Sprintf("that points upward (%s → %s); declare the interface you need here and let app pass the "+
 			"implementation in", name(lf), name(lt))
-	case sameRoom(from, to):
+	case sameFolder(from, to):
 		return ""
 	}
 	return "they are siblings, which don't know one another; declare the interface you need here and let app pass the " +
 		"implementation in"
 }
 
-// forbiddenInside says why one of the simulator's rooms may not import another.
+// forbiddenInside returns why one of the simulator's packages may not import another.
 func forbiddenInside(from, to string) string {
 	if from == simulator {
 		return ""
 	}
-	rf, rt := simulatorRoom(from), simulatorRoom(to)
+	rf, rt := simulatorLayer(from), simulatorLayer(to)
 	switch {
 	case rf < 0:
-		return "the room " + from + " is in no layer; add it to simulatorRooms in .ci/rules/imports_test.go"
+		return "the package " + from + " is in no layer; add it to simulatorLayers in .ci/rules/imports_test.go"
 	case to == simulator || rt >= rf:
-		return "that does not point downward in the simulator; pass in what the room needs"
+		return "that does not point downward in the simulator; pass in what the package needs"
 	}
 	return ""
 }
 
-// simulatorRoom is the number of a room's layer in the simulator from below, -1 for none.
-func simulatorRoom(p string) int {
-	room := strings.TrimPrefix(p, simulator+"/")
-	return slices.IndexFunc(simulatorRooms, func(layer []string) bool { return slices.Contains(layer, room) })
+// simulatorLayer returns the number of a package's layer in the simulator from below, -1 for none.
+func simulatorLayer(p string) int {
+	name := strings.TrimPrefix(p, simulator+"/")
+	return slices.IndexFunc(simulatorLayers, func(layer []string) bool { return slices.Contains(layer, name) })
 }
 
-// forbiddenInTest is more lenient: tests may use the simulator, and they may use
-// test support that lies beside what it supports, such as sim/scripted.
+// forbiddenInTest is more lenient: tests may use the simulator, and
+// test support in the folder of what it supports, such as sim/scripted.
 func forbiddenInTest(from, to string) string {
 	if to == seeds {
 		return ""
@@ -226,8 +226,8 @@ func forbiddenInTest(from, to string) string {
 	return forbidden(from, to)
 }
 
-// layer is the layer's number from below, -1 for none. A package that is named
-// lies where it is named, and not where the rest of its folder does.
+// layer returns the number of a package's layer from below, -1 for none. An entry for the package itself
+// takes precedence over one for its folder.
 func layer(p string) int {
 	for i := range layers {
 		if slices.Contains(layers[i], p) {
@@ -247,14 +247,14 @@ func layer(p string) int {
 
 func name(layer int) string { return "{" + strings.Join(layers[layer], ", ") + "}" }
 
-// sameRoom reports whether one package lies in the other's folder. The agent's
-// subfolders are rooms of their own, which the agent builds on: a tool does not
-// know who calls it.
-func sameRoom(from, to string) bool { return within(to, from) || within(from, to) && to != "agent" }
+// sameFolder reports whether one package is in the other's folder. The agent's
+// subfolders are separate, since the agent builds on them: a tool does not
+// depend on its caller.
+func sameFolder(from, to string) bool { return within(to, from) || within(from, to) && to != "agent" }
 
 func within(p, folder string) bool { return p == folder || strings.HasPrefix(p, folder+"/") }
 
-// packages reads the imports of the module's packages by their folders, whatever system a file is for.
+// packages reads the imports of the module's packages by their folders, in files for all systems.
 func packages(t *testing.T) map[string]*pkg {
 	t.Helper()
 	all := map[string]*pkg{}
@@ -308,7 +308,7 @@ func packages(t *testing.T) map[string]*pkg {
 	return all
 }
 
-// TestTheRulesThemselves holds the table to the sentences it stands for.
+// TestTheRulesThemselves compares the table with the documented rules.
 func TestTheRulesThemselves(t *testing.T) {
 	for _, c := range []struct {
 		from, to string

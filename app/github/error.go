@@ -60,7 +60,7 @@ func (a *App) failure(err error, format string, args ...any) error {
 	)
 	switch {
 	case errors.As(err, &limit):
-		e.RetryAfter = limit.wait
+		e.Outage, e.RetryAfter = true, limit.wait
 		e.Message = fmt.Sprintf("GitHub's rate limit is used up until %s UTC; SIA goes on by itself then",
 			limit.until.UTC().Format("15:04"))
 	case errors.As(err, &turn):
@@ -70,7 +70,7 @@ func (a *App) failure(err error, format string, args ...any) error {
 	case errors.As(err, &er) && er.Response != nil:
 		a.explain(e, er)
 	case errors.As(err, &refusal) && refusal.isServerError():
-		e.Message = "GitHub is failing. See githubstatus.com"
+		e.Outage, e.Message = true, "GitHub is failing. See githubstatus.com"
 	case errors.As(err, &refusal):
 		e.Message = "GitHub refused the query, as an older GitHub Enterprise Server does that does not know all of it"
 	case errors.Is(err, lease.ErrLost):
@@ -93,12 +93,12 @@ func (a *App) failure(err error, format string, args ...any) error {
 		e.Turn, e.RetryAfter, e.Message = true, queueRetryAfter, "many changes to this repository wait their turn, which "+
 			"GitHub asks to space"
 	case errors.Is(err, context.DeadlineExceeded):
-		e.Message = "GitHub did not answer in time"
+		e.Outage, e.Message = true, "GitHub did not answer in time"
 	case errors.As(err, &untrusted):
 		e.Message = fmt.Sprintf("GitHub's certificate is not trusted on this machine (%s); where an authority of your own "+
 			"signed it, name a file with that authority's certificate in SSL_CERT_FILE and start SIA again", untrusted.Err)
 	default:
-		e.Message = "GitHub can't be reached or its answer can't be read. If it goes on, check the " +
+		e.Outage, e.Message = true, "GitHub can't be reached or its answer can't be read. If it goes on, check the "+
 			"network and githubstatus.com"
 	}
 	return e
@@ -157,7 +157,7 @@ func (a *App) explain(e *sia.Error, er *gh.ErrorResponse) {
 		if after, ok := parseRetryAfter(resp.Header.Get("Retry-After"), a.cfg.Now()); ok {
 			e.RetryAfter = after
 		}
-		e.Message = fmt.Sprintf("GitHub is failing (%d). See githubstatus.com", code)
+		e.Outage, e.Message = true, fmt.Sprintf("GitHub is failing (%d). See githubstatus.com", code)
 	case code < 300:
 		e.Message = fmt.Sprintf("%v that can be used: another address was expected, and came %d", errIncomplete, code)
 	default:

@@ -31,7 +31,7 @@ func minted(s *site) int { return countCalls(s, "/access_tokens") }
 func TestGitTakesNoNarrowedToken(t *testing.T) {
 	s, cache := openPrivate(t)
 	ctx := context.Background()
-	s.sim.RefuseNarrowedGit(true)
+	s.sim.RefuseRestrictedGit(true)
 	head, err := cache.Repo(s.repo.Remote()).Head(ctx, "main")
 	check(t, err)
 	if head != s.head {
@@ -47,7 +47,7 @@ func TestGitTakesNoNarrowedToken(t *testing.T) {
 	if n := minted(s); n != 3 { // the last is for another repository
 		t.Errorf("%d tokens, want the form to be remembered", n)
 	}
-	s.sim.RefuseNarrowedGit(false)
+	s.sim.RefuseRestrictedGit(false)
 	s.ahead += 25 * time.Hour
 	_, err = cache.Repo(s.repo.Remote()).Head(ctx, "main")
 	check(t, err)

@@ -58,6 +58,7 @@ type server struct {
 	from   Reader
 	limits func() []github.RateLimit
 	unread func() int64
+	free   func() (int64, error)
 	roles  []string
 	log    *slog.Logger
 	now    func() time.Time
@@ -82,14 +83,14 @@ type reading struct {
 }
 
 // New returns the handler of /metrics: calls, the values of from, the last known limits of GitHub, the number of unread
-// deliveries, and the roles of this server.
+// deliveries, the free space of the server's folder in bytes, and the roles of this server.
 func New(
-	calls *Calls, from Reader, limits func() []github.RateLimit, unread func() int64, roles []string, log *slog.Logger,
-	now func() time.Time,
+	calls *Calls, from Reader, limits func() []github.RateLimit, unread func() int64, free func() (int64, error),
+	roles []string, log *slog.Logger, now func() time.Time,
 ) (http.Handler, error) {
 	registry := prometheus.NewRegistry()
 	for _, c := range []prometheus.Collector{calls,
-		&server{from: from, limits: limits, unread: unread, roles: roles, log: log, now: now},
+		&server{from: from, limits: limits, unread: unread, free: free, roles: roles, log: log, now: now},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})} {
 		if err := registry.Register(c); err != nil {
 			return nil, fmt.Errorf("set up the metrics: %w", err)
@@ -115,6 +116,9 @@ func (s *server) Collect(ch chan<- prometheus.Metric) {
 		gauge(rateLimitResets, float64(l.Resets.Unix()), id, l.Resource)
 	}
 	ch <- prometheus.MustNewConstMetric(unread, prometheus.CounterValue, float64(s.unread()))
+	if bytes, err := s.free(); err == nil { // a server without a folder has no such space
+		gauge(diskFree, float64(bytes))
+	}
 	last, figures := s.read()
 	if last.err != nil {
 		gauge(databaseUp, 0)
@@ -196,7 +200,9 @@ func (s *server) read() (reading, *memory.Figures) {
 		r.onRunners[a.State]++
 	}
 	if r.err = errors.Join(errs[:]...); r.err != nil {
-		s.log.ErrorContext(ctx, "metrics not read", "error", r.err)
+		if s.last.err == nil { // once in a row
+			s.log.ErrorContext(ctx, "metrics not read", "error", r.err)
+		}
 	} else if s.targetsAt.IsZero() || now.Sub(s.targetsAt) >= targetsTTL {
 		s.targetsAt = now
 		of, err := s.from.Tasks(ctx, store.Filter{Since: now.Add(-targetsPeriod), Limit: maxTargetTasks})

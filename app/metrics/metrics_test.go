@@ -33,8 +33,8 @@ func handler(t *testing.T, calls *metrics.Calls, s metrics.Reader, at *time.Time
 	h, err := metrics.New(calls, s, func() []github.RateLimit {
 		return []github.RateLimit{{Installation: 5, Resource: "core", Limit: 5000, Remaining: 12,
 			Resets: at.Add(time.Minute)}}
-	}, func() int64 { return 3 }, []string{"intake", "work"}, slog.New(slog.DiscardHandler),
-		func() time.Time { return *at })
+	}, func() int64 { return 3 }, func() (int64, error) { return 5 << 30, nil }, []string{"intake", "work"},
+		slog.New(slog.DiscardHandler), func() time.Time { return *at })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestBacklog(t *testing.T) {
 	h := handler(t, metrics.NewCalls(), s, &at)
 	if l := lacking(shown(t, h), "sia_database_up 1", `sia_waiting{kind="delivery"} 0`,
 		`sia_oldest_waiting_seconds{kind="delivery"} 0`, `sia_github_rate_limit_left{installation="5",resource="core"} 12`,
-		`sia_deliveries_unread_total 3`,
+		`sia_deliveries_unread_total 3`, `sia_disk_free_bytes 5.36870912e+09`,
 		`sia_tasks{state="queued"} 0`); len(l) > 0 {
 		t.Errorf("empty, it lacks %q", l)
 	}

@@ -12,6 +12,7 @@ var (
 	role           = desc("role", "1 for each role that this server has.", "role")
 	databaseUp     = desc("database_up", "1 while the database answers.")
 	databaseWrites = desc("database_writes", "1 while the database takes writes; 0 for half a minute after it did not.")
+	diskFree       = desc("disk_free_bytes", "Free space on the disk of the server's folder, in bytes.")
 	waiting        = desc("waiting", "Deliveries of GitHub, or effects of tasks, that are due and not done.", "kind")
 	oldest         = desc("oldest_waiting_seconds", "How long the oldest of them has been due; 0 without any.", "kind")
 	givenUp        = desc("deliveries_given_up", "Deliveries that could not be worked on, of those that are still kept.")
@@ -47,8 +48,8 @@ var (
 
 // Describe implements prometheus.Collector.
 func (s *server) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{databaseUp, waiting, oldest, givenUp, unread, tasks, halts, onRunners, spent,
-		rateLimitLeft,
+	for _, d := range []*prometheus.Desc{databaseUp, diskFree, waiting, oldest, givenUp, unread, tasks, halts, onRunners,
+		spent, rateLimitLeft,
 		rateLimit, rateLimitResets, monthTasks, resolvedShare, firstShare, escalatedShare, techniques, testedPushes,
 		creditsPerSolved} {
 		ch <- d

@@ -8,8 +8,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// afterPass says what has changed on the pull request since the task passed, in so many words at most: the pass stays
-// with its commit.
+// afterPass describes the changes on the pull request since the task passed, in at most room words. The pass remains
+// that of its commit.
 func afterPass(t sia.Task, room int) string {
 	if t.State != sia.Passed || t.Pull.Merged || t.Aftermath == sia.Abandoned {
 		return ""
@@ -33,13 +33,13 @@ func afterPass(t sia.Task, room int) string {
 	return strings.Join(said, " ")
 }
 
-// abandonedText says who closed the pull request of what had passed, and how to go on.
+// abandonedText names who closed the pull request of a passed task, and how to continue.
 func abandonedText(t sia.Task) string {
-	return named(t.Pull.ClosedBy, "Somebody") + " closed the pull request without merging it. Nothing runs any more. " +
+	return loginOr(t.Pull.ClosedBy, "Somebody") + " closed the pull request without merging it. Nothing runs any more. " +
 		"`/sia start` begins anew; SIA takes the pull request up again when somebody reopens it."
 }
 
-// mergeRulesLine says what else the base branch wants before a merge; empty where nothing does.
+// mergeRulesLine lists what else the base branch requires before a merge; empty where it requires nothing.
 func mergeRulesLine(t sia.Task) string {
 	if len(t.MergeRules) == 0 || t.Pull.Merged || t.Aftermath == sia.Abandoned {
 		return ""
@@ -48,9 +48,9 @@ func mergeRulesLine(t sia.Task) string {
 		Code(t.BaseBranch, 100), Line(strings.Join(t.MergeRules, ", "), 300))
 }
 
-// PassRests names the checks that a pass rests on, each with what made it: required, green, and runs of the
+// PassChecks names the checks that a pass is based on, each with its app or workflow: required, green, and runs of the
 // repository's code. Empty before the task has passed.
-func PassRests(t sia.Task) []string {
+func PassChecks(t sia.Task) []string {
 	if t.State != sia.Passed {
 		return nil
 	}
@@ -68,10 +68,10 @@ func PassRests(t sia.Task) []string {
 	return out
 }
 
-// restsLine is PassRests in a line.
-func restsLine(t sia.Task) string {
+// passChecksLine is PassChecks on one line.
+func passChecksLine(t sia.Task) string {
 	const most = 10
-	rests := PassRests(t)
+	rests := PassChecks(t)
 	if len(rests) == 0 {
 		return ""
 	}

@@ -7,11 +7,10 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// plainLogin is a login that can be mentioned as it stands.
+// plainLogin matches a login that can be mentioned unchanged.
 var plainLogin = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9-]{0,38}$`)
 
-// AlreadyComment shows, on the task's own issue, what resolves it already, and asks
-// whether SIA shall work on it anyway.
+// AlreadyComment shows, on the task's issue, what already resolves it, and asks whether SIA shall work on it anyway.
 func AlreadyComment(t sia.Task, e sia.Escalation, l Links) string {
 	var a sia.Already
 	if e.Already != nil {

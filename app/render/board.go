@@ -11,14 +11,14 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// Board is what the dashboard issue of a repository shows.
+// Board is the content of a repository's dashboard issue.
 type Board struct {
-	Tasks   []sia.Task  // that have not ended
-	Spent   sia.Credits // in this month
-	Next    *sia.Span   // forecast of the next 30 days, in thousandths of a credit; nil: too few weeks to say
-	Learned []string    // the lessons that were learned last
-	Halted  string      // why everything here is paused; empty: it is not
-	Lifts   bool        // who may give commands here can end that
+	Tasks   []sia.Task  // not ended
+	Spent   sia.Credits // this month
+	Next    *sia.Span   // forecast of the next 30 days, in thousandths of a credit; nil: too little history
+	Learned []string    // the latest lessons
+	Halted  string      // why everything here is paused; empty: nothing is
+	Lifts   bool        // whether people with command permission here can resume
 }
 
 // BoardTitle is the title of the dashboard issue.
@@ -30,21 +30,21 @@ const BoardKind = "dashboard"
 // BoardMarker is the marker of a repository's dashboard issue.
 func BoardMarker(repo int64) Marker { return Marker{Kind: BoardKind, Key: strconv.FormatInt(repo, 10)} }
 
-// IsBoard reports whether an issue that the app wrote is a dashboard.
+// IsBoard reports whether an issue written by the app is a dashboard.
 func IsBoard(body string) bool {
 	m, ok := ParseMarker(body)
 	return ok && m.Kind == BoardKind
 }
 
-// maxBoard bounds the tasks of each list, and boardRoom how many bytes both may take together: the rest of the page is
-// far shorter than what is left.
+// maxBoard bounds the tasks of each list, and boardRoom the bytes of both lists together: the rest of the page is far
+// shorter than what remains.
 const (
 	maxBoard  = 50
 	boardRoom = MaxBody - 8_000
 )
 
-// BoardBody is the text of the dashboard issue: what waits for people, what is under way, costs, and boxes that give
-// commands.
+// BoardBody is the text of the dashboard issue: tasks that wait for people, tasks in progress, costs, and boxes that
+// give commands.
 func BoardBody(v Board, l Links) string {
 	var p page
 	p.add("What SIA does in this repository. People who may give it commands can tick a box: it is cleared at once, " +
@@ -86,7 +86,7 @@ func BoardBody(v Board, l Links) string {
 	return p.String()
 }
 
-// boardTasks lists tasks, each with its boxes: as many as there is room for, in bytes. It says how many more there are.
+// boardTasks lists tasks with their boxes in at most room bytes, and counts the tasks left out.
 func boardTasks(tasks []sia.Task, l Links, room int) string {
 	if len(tasks) == 0 {
 		return "Nothing."
@@ -121,11 +121,11 @@ func boardTask(t sia.Task, l Links) string {
 	return row + "\n"
 }
 
-// boardWords are the commands that a box can stand for, in words.
+// boardWords describe the commands of boxes.
 var boardWords = map[string]string{"go": "Start the plan that waits", "retry": "Try once more", "resume": "Go on",
 	"pause": "Pause", "stop": "Stop"}
 
-// boardCommands are the commands that boxes offer for a task.
+// boardCommands lists the commands offered as boxes for a task.
 func boardCommands(t sia.Task) []string {
 	switch {
 	case waitsForYes(t):
@@ -140,7 +140,7 @@ func boardCommands(t sia.Task) []string {
 	return []string{"pause", "stop"}
 }
 
-// boardBox is a box to tick. What it stands for is in a comment of its line.
+// boardBox is a box to tick. A comment on its line holds its command.
 func boardBox(command string, issue int, words string) string {
 	if issue != 0 {
 		command += " " + strconv.Itoa(issue)
@@ -148,19 +148,19 @@ func boardBox(command string, issue int, words string) string {
 	return fmt.Sprintf("- [ ] <!-- sia:do %s --> %s\n", command, words)
 }
 
-// BoardCommand is what a ticked box of a dashboard stands for.
+// BoardCommand is the command of a ticked box of a dashboard.
 type BoardCommand struct {
 	Words string // such as "stop" or "pause all", as after /sia
 	Issue int    // of the task; 0: it is about the repository
 }
 
-// maxTicks bounds the boxes that are heard of one edit.
+// maxTicks bounds the boxes that are handled per edit.
 const maxTicks = 10
 
 var boardTick = lazyregexp.New(`(?m)^[-*] \[[xX]\] <!-- sia:do ` +
 	`(pause all|resume all|(?:go|retry|resume|pause|stop) [0-9]{1,9}) -->`)
 
-// Ticked are the boxes of a dashboard that are ticked, and were not before an edit.
+// Ticked returns the commands of boxes that an edit ticked.
 func Ticked(before, after string) (all []BoardCommand) {
 	was := boardTick.FindAllStringSubmatch(before, -1)
 	for _, m := range boardTick.FindAllStringSubmatch(after, -1) {
@@ -178,7 +178,7 @@ func Ticked(before, after string) (all []BoardCommand) {
 	return all
 }
 
-// What is said on the dashboard issue.
+// Texts on the dashboard issue.
 const (
 	BoardClosed = "SIA leaves this issue alone as long as it is closed. Reopen it to have it kept again, or set " +
 		"`dashboard: false` in `.sia/config.yml`.\n"

@@ -9,18 +9,18 @@ import (
 	"github.com/sia-bot/sia/sia/tamper"
 )
 
-// CheckName is the name of the check run that SIA keeps on each head commit.
+// CheckName is the name of SIA's check run on each head commit.
 const CheckName = "SIA"
 
-// CheckRunView is a check run as GitHub shows it. Fields and limits are those of
-// "Create a check run" in the REST reference.
+// CheckRunView is a check run in GitHub's terms. Fields and limits are those of "Create a check run" in the REST
+// reference.
 type CheckRunView struct {
 	Status      string       // queued, in_progress or completed
 	Conclusion  string       // success, failure, neutral, cancelled or action_required; only when completed
 	Title       string       // plain text
 	Summary     string       // Markdown, at most 65,535 characters
 	Text        string       // Markdown, at most 65,535 characters
-	Annotations []Annotation // at most 50, what one request takes
+	Annotations []Annotation // at most 50, the limit of one request
 	Actions     []Action     // at most 3
 }
 
@@ -33,7 +33,7 @@ type Annotation struct {
 	Message string // at most 64 kB
 }
 
-// Action is a button. Its identifier comes back in check_run.requested_action.
+// Action is a button. GitHub returns its identifier in check_run.requested_action.
 type Action struct {
 	Label       string // at most 20 characters
 	Description string // at most 40 characters
@@ -51,11 +51,10 @@ const (
 
 const maxAnnotations = 50
 
-// CheckRun is SIA's check run on the task's head. It is "success" only when the
-// task has passed. A task that waits for people is completed as "neutral", which
-// neither blocks a merge nor looks like work; only changes to tests that nobody
-// has accepted yet are "action_required", because merging them is what SIA is
-// there to prevent. in says which files of the head the [NamedLines] are in.
+// CheckRun is SIA's check run on the task's head. It is "success" only when the task has passed. A task that waits for
+// people is completed as "neutral", which neither blocks a merge nor looks like work in progress; only changes to tests
+// that nobody has accepted yet are "action_required", so that they are not merged unseen. in maps the [NamedLines] to
+// files of the head.
 func CheckRun(t sia.Task, in Placed, l Links) CheckRunView {
 	v := CheckRunView{
 		Title:       strings.TrimSpace(strings.TrimLeft(Headline(t), "⏳🛠️📝🔎🧭✋⏸✅⏹ ")),
@@ -88,8 +87,8 @@ func CheckRun(t sia.Task, in Placed, l Links) CheckRunView {
 	return v
 }
 
-// Superseded is SIA's check run on a commit that is no longer the task's head,
-// so that no old commit says for ever that work goes on.
+// Superseded is SIA's check run on a commit that is no longer the task's head, so that no old commit shows work in
+// progress forever.
 func Superseded(t sia.Task, l Links) CheckRunView {
 	return CheckRunView{
 		Status: "completed", Conclusion: "neutral", Title: "A newer commit took this one's place",
@@ -98,7 +97,7 @@ func Superseded(t sia.Task, l Links) CheckRunView {
 	}
 }
 
-// checkText is the longer part: attempts and the gate's reasons.
+// checkText is the details: attempts and the gate's reasons.
 func checkText(t sia.Task, l Links) string {
 	var p page
 	p.add(attemptList(t, l))
@@ -141,19 +140,19 @@ func actions(t sia.Task) []Action {
 	return []Action{pause, stop}
 }
 
-// NamedLine is a line of a file as the log of a failed check names it.
+// NamedLine is a line of a file as named in the log of a failed check.
 type NamedLine struct {
 	Name string // often a path of the machine where the check ran, or the last part of a path
 	Line int    // 1-based
 }
 
-// Placed are the paths of the head's files that named lines are in. What can't be told is left out.
+// Placed maps named lines to paths of the head's files. Lines without a certain path are absent.
 type Placed map[NamedLine]string
 
 // maxNamed bounds the named lines of a head.
 const maxNamed = 200
 
-// NamedLines are the lines that the failures of the task's head name, in order; none once it has passed.
+// NamedLines returns the lines that the failures of the task's head name, in order; none once it has passed.
 func NamedLines(t sia.Task) (all []NamedLine) {
 	a := t.Attempt()
 	if a == nil || a.Head == "" || a.Head != t.Head || t.State == sia.Passed {
@@ -167,8 +166,7 @@ func NamedLines(t sia.Task) (all []NamedLine) {
 	return all[:min(len(all), maxNamed)]
 }
 
-// annotations point at the lines that the head's failures name, where those are in its files; or at those that a person
-// has to accept.
+// annotations point at lines of the head's files that failures name, or at changes that a person has to accept.
 func annotations(t sia.Task, in Placed) []Annotation {
 	if AwaitsTestAcceptance(t) {
 		return toAccept(t)
@@ -194,8 +192,8 @@ func annotations(t sia.Task, in Placed) []Annotation {
 	return out
 }
 
-// toAccept points at the changes of tests and protected paths that wait for a
-// person. A line that is gone is pointed at where it was.
+// toAccept annotates the changes of tests and protected paths that wait for a person. A removed line is annotated at
+// its former place.
 func toAccept(t sia.Task) []Annotation {
 	var out []Annotation
 	for _, reason := range t.Gate.Explain {
@@ -215,7 +213,7 @@ func toAccept(t sia.Task) []Annotation {
 	return out
 }
 
-// lineAround is the line of s that holds offset i.
+// lineAround is the line of s at offset i.
 func lineAround(s string, i int) string {
 	from := strings.LastIndexByte(s[:i], '\n') + 1
 	line, _, _ := strings.Cut(s[from:], "\n")

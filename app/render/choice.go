@@ -7,8 +7,8 @@ import (
 	"github.com/sia-bot/sia/sia/plan"
 )
 
-// ChoiceWords says what a choice about structure or about a part of an attempt means; empty
-// for any other, which its name has to do for. It is plain text.
+// ChoiceWords describes a choice about structure or about a part of an attempt, as plain text; it is empty for any
+// other choice, which is shown by name.
 func ChoiceWords(d sia.Decision) string {
 	if d.Type == sia.DecideDecompose {
 		return structureChoice[plan.Structure(d.Choice)]
@@ -35,7 +35,7 @@ func ChoiceWords(d sia.Decision) string {
 	return ""
 }
 
-// structureChoice says what is done with a task of each structure.
+// structureChoice describes the work on a task of each structure.
 var structureChoice = map[plan.Structure]string{
 	plan.Whole:        "one run does all of it",
 	plan.Reproduce:    "first a test that shows the fault, then what makes it pass",
@@ -44,8 +44,8 @@ var structureChoice = map[plan.Structure]string{
 	plan.Hierarchical: "in parts that rest on others, as many at the same time as may be",
 }
 
-// decidedPart is the part that a decision was about, by its kind; empty: it was about the
-// attempt, or the log does not say.
+// decidedPart is the kind of the part that a decision was about; empty: it was about the attempt, or the log does not
+// say.
 func decidedPart(d sia.Decision) string {
 	var c struct {
 		Part string `json:"part"`

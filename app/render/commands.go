@@ -7,10 +7,10 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// command is something that people can write now, and what it would do.
+// command is a command that people can give now, with its effect.
 type command struct{ write, does string }
 
-// commands are those that make sense in the task's state, most useful first.
+// commands lists the commands that make sense in the task's state, most useful first.
 func commands(t sia.Task) []command {
 	stop := command{"/sia stop", "ends the task and keeps what was done"}
 	pause := command{"/sia pause", "holds the task where it is"}
@@ -72,7 +72,7 @@ func commands(t sia.Task) []command {
 // credit left, which is what it takes to begin an attempt.
 func outOfCredits(t sia.Task) bool { return t.NeedsCredits() || t.Credits.Left() < sia.Credit }
 
-// commandLine says what people can do now.
+// commandLine lists what people can do now.
 func commandLine(t sia.Task) string {
 	var parts []string
 	for _, c := range commands(t) {
@@ -82,7 +82,7 @@ func commandLine(t sia.Task) string {
 	return fmt.Sprintf("**You can** comment, with %s access: %s.", permission(t), strings.Join(parts, "; "))
 }
 
-// briefCommands names what people can do now, and says of the first what it does.
+// briefCommands lists what people can do now, and describes the first command.
 func briefCommands(t sia.Task) string {
 	var parts []string
 	for i, c := range commands(t) {
@@ -95,7 +95,7 @@ func briefCommands(t sia.Task) string {
 	return "**You can** comment " + strings.Join(parts, ", ") + " or `/sia help`."
 }
 
-// permission is what the repository asks of people who give commands.
+// permission names the repository permission that commands require.
 func permission(t sia.Task) string {
 	if p := t.Settings.Access.CommandPermission; p != "" {
 		return Line(p, 20)

@@ -8,13 +8,12 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Git's own width for subjects of commits that are listed, and for their bodies.
+// commitWidth is git's customary width for subjects and bodies of commits, in characters.
 const commitWidth = 72
 
-// CommitMessage is the subject and body of the commit that holds an attempt's
-// work, without trailers; those are the caller's to add after a blank line. The
-// subject has at most 72 characters. Words from elsewhere can't skip checks,
-// close issues, notify people or add trailers.
+// CommitMessage is the subject and body of the commit with an attempt's work, without trailers; the caller adds them
+// after a blank line. The subject has at most 72 characters. Foreign words can't skip checks, close issues, notify
+// people or add trailers.
 func CommitMessage(t sia.Task, a sia.Attempt) string {
 	subject := cut(commitWords(t.Title), commitWidth)
 	if !imperative(subject) {
@@ -39,15 +38,14 @@ func MergeMessage(t sia.Task) string {
 	return cut("Merge "+commitWords(t.BaseBranch)+" into "+commitWords(t.Branch), commitWidth) + "\n"
 }
 
-// commitWords puts foreign text on one line and takes away what GitHub acts on
-// in commit messages: square brackets and "NO_CI" ("Skipping workflow runs"),
-// trailers, references and mentions.
+// commitWords puts foreign text on one line and removes what GitHub interprets in commit messages: square brackets and
+// "NO_CI" ("Skipping workflow runs"), trailers, references and mentions.
 func commitWords(s string) string {
 	s = strings.NewReplacer("[", "(", "]", ")", "***", "").Replace(oneLine(s))
 	return strings.TrimLeft(Neutralise(s), "#>-*+ ")
 }
 
-// imperatives are verbs with which titles of issues tend to begin.
+// imperatives are verbs with which titles of issues often begin.
 var imperatives = " accept add allow apply avoid build bump change check clean convert correct create cut delete " +
 	"deprecate detect disable document drop enable ensure escape explain expose extend extract find fix format " +
 	"generate give guard handle hide ignore implement improve include increase install introduce keep let limit " +
@@ -62,8 +60,7 @@ func imperative(subject string) bool {
 	return first != "" && strings.Contains(imperatives, " "+first+" ")
 }
 
-// wrap breaks a paragraph at spaces into lines of at most width characters,
-// longer words left whole.
+// wrap breaks a paragraph at spaces into lines of at most width characters; longer words stay whole.
 func wrap(s string, width int) string {
 	var b strings.Builder
 	n := 0

@@ -9,12 +9,10 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// ConfigCheckName is the name of the check run on a commit that changes the
-// settings.
+// ConfigCheckName is the name of the check run on a commit that changes the settings.
 const ConfigCheckName = "SIA config"
 
-// ConfigCheckRun is the check run on a commit that changes the settings: what is
-// wrong with them, on the lines that it is about, or that nothing is.
+// ConfigCheckRun is the check run on a commit that changes the settings, with an annotation for each problem.
 func ConfigCheckRun(problems []invalid.Problem) CheckRunView {
 	if len(problems) == 0 {
 		return CheckRunView{
@@ -33,11 +31,10 @@ func ConfigCheckRun(problems []invalid.Problem) CheckRunView {
 	return v
 }
 
-// PolicyCheckName is the name of the check run on a commit that has policies that can't be used.
+// PolicyCheckName is the name of the check run on a commit with invalid policies.
 const PolicyCheckName = "SIA policies"
 
-// PolicyCheckRun is the check run on a commit with policies that can't be used: what is wrong with
-// each, on the lines that it is about.
+// PolicyCheckRun is the check run on a commit with invalid policies, with an annotation for each problem.
 func PolicyCheckRun(files []*invalid.File) CheckRunView {
 	v := problemsRun("A policy that can't be used")
 	if len(files) > 1 {

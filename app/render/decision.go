@@ -7,8 +7,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// whyTechnique says why a technique was chosen: the reason, and every candidate
-// with its evidence.
+// whyTechnique explains the choice of a technique: the reason, and every candidate with its evidence.
 func whyTechnique(d sia.Diagnosis) string {
 	if len(d.Candidates) == 0 {
 		return ""
@@ -23,8 +22,8 @@ func whyTechnique(d sia.Diagnosis) string {
 	return p.String()
 }
 
-// candidates is the table of techniques that could have been chosen. What nobody
-// estimated is a dash, and a column that says nothing is left out.
+// candidates is the table of the available techniques. A missing estimate is a dash, and a column without values is
+// left out.
 func candidates(d sia.Diagnosis) string {
 	others, rated := false, false
 	for _, c := range d.Candidates {
@@ -57,7 +56,7 @@ func candidates(d sia.Diagnosis) string {
 		if chance, ok := d.Ratings[c.Technique]; ok {
 			rating = fmt.Sprintf("%.0f %%", 100*chance)
 		}
-		b.WriteString(row(cell(name), expected, evidence(c.Resolved, c.Tried), elsewhere(c), rating,
+		b.WriteString(row(cell(name), expected, evidence(c.Resolved, c.Tried), otherEvidence(c), rating,
 			cell(Line(c.Reason, 500))))
 	}
 	return b.String()
@@ -70,8 +69,8 @@ func evidence(resolved, tried int) string {
 	return fmt.Sprintf("%d of %d", resolved, tried)
 }
 
-// elsewhere is the evidence from other repositories, the organisation's first.
-func elsewhere(c sia.Candidate) string {
+// otherEvidence is the evidence from other repositories, the organisation's first.
+func otherEvidence(c sia.Candidate) string {
 	var parts []string
 	if c.Org.Tried > 0 {
 		parts = append(parts, fmt.Sprintf("%d of %d in the organisation", c.Org.Resolved, c.Org.Tried))
@@ -85,7 +84,7 @@ func elsewhere(c sia.Candidate) string {
 	return strings.Join(parts, ", ")
 }
 
-// choices are the lines of /sia explain about the log of decisions.
+// choices are the lines of /sia explain for the decision log.
 func choices(ds []sia.Decision) []string {
 	var lines []string
 	for _, d := range ds {

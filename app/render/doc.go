@@ -1,7 +1,6 @@
-// Package render writes what people read on GitHub: the status comment, the
-// diagnosis comment, questions and their closing, pull requests, check runs,
-// replies to commands, and the labels; and, as text without markup, what people are told
-// elsewhere (notice.go).
+// Package render writes the texts that people read on GitHub: the status comment, the diagnosis comment, questions and
+// their closing, pull requests, check runs, replies to commands, and the labels. It also writes notices, as text
+// without markup (notice.go).
 //
 // Every function is pure: the same task gives the same bytes, so a worker can
 // compare a hash before it edits a comment, and golden files under testdata show

@@ -8,11 +8,11 @@ import (
 	"github.com/sia-bot/sia/sia/escalate"
 )
 
-// mostEdited is how much of an edited text is shown, in characters.
+// mostEdited bounds the shown part of an edited text, in characters.
 const mostEdited = 20_000
 
-// EditedComment asks, on the task's own issue, whether the text that it has by now is the
-// task. It shows that text, because it can be edited again.
+// EditedComment asks, on the task's issue, whether the edited text is now the task. It quotes that text, because it can
+// be edited again.
 func EditedComment(t sia.Task, e sia.Escalation) string {
 	var text sia.Edition
 	if e.Edition != nil {
@@ -31,7 +31,7 @@ func EditedComment(t sia.Task, e sia.Escalation) string {
 	return p.String()
 }
 
-// boxes are a question's options, to be ticked.
+// boxes are a question's options as tick boxes.
 func boxes(e sia.Escalation) string {
 	var b strings.Builder
 	for _, o := range e.Options {

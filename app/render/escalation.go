@@ -10,7 +10,7 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// EscalationTitle is the title of the issue that asks a person.
+// EscalationTitle is the title of the issue with a question.
 func EscalationTitle(t sia.Task, e sia.Escalation) string {
 	question := oneLine(e.Question)
 	if question == "" {
@@ -19,9 +19,8 @@ func EscalationTitle(t sia.Task, e sia.Escalation) string {
 	return title(fmt.Sprintf("SIA needs an answer for issue %d: %s", t.Issue, question))
 }
 
-// EscalationBody is the text of the issue that asks a person one question. It begins
-// with the question; how SIA got to it is folded. The tick boxes are the only ones in
-// it: text from elsewhere can't draw any.
+// EscalationBody is the text of the issue that asks a person one question. It begins with the question; SIA's reasoning
+// is folded. Its tick boxes are the only ones: foreign text can't add any.
 func EscalationBody(t sia.Task, e sia.Escalation, l Links) string {
 	var p page
 	how := fmt.Sprintf("Tick a box, comment `/sia answer %s`, or comment in your own words.", firstLetter(e))
@@ -46,8 +45,7 @@ func escalationInFull(t sia.Task, e sia.Escalation, l Links) string {
 	return p.text()
 }
 
-// escalationIntro says why SIA asks. An earlier run of the task may have passed: then it is
-// about what was asked for since.
+// escalationIntro says why SIA asks. If an earlier run of the task has passed, it is about the requests since.
 func escalationIntro(t sia.Task, e sia.Escalation) string {
 	if e.Kind == sia.AskNoChecks {
 		return fmt.Sprintf("SIA worked on #%d and pushed a commit, but no check has said anything about it. SIA calls "+
@@ -80,11 +78,10 @@ func escalationIntro(t sia.Task, e sia.Escalation) string {
 	return s + " Nothing runs and nothing is spent until you answer."
 }
 
-// mostOption is how many words of an option stand beside its box. SIA's own options have no more.
+// mostOption is the most words of an option next to its box. SIA's own options have no more.
 const mostOption = 18
 
-// briefQuestion is the question, with its options as tick boxes and what stands in the way,
-// in so many words at most.
+// briefQuestion is the question, with its options as tick boxes and the obstacles, in at most room words.
 func briefQuestion(e sia.Escalation, room int) string {
 	room -= 6 + 4*len(e.Options) + 1 // something else; a box, a letter, a dash, fastest
 	blocker := text.MostTelling(visible(e.Blocker))
@@ -97,7 +94,7 @@ func briefQuestion(e sia.Escalation, room int) string {
 		if need <= room {
 			break
 		}
-		if asked > 12 { // people tick what they can read: the options give way last
+		if asked > 12 { // people tick what they can read: the options are cut last
 			asked, blocked = asked*9/10, blocked*9/10
 		} else {
 			each--
@@ -119,7 +116,7 @@ func briefQuestion(e sia.Escalation, room int) string {
 	return b.String()
 }
 
-// wholeQuestion is the question and its options as they were asked, without boxes to tick.
+// wholeQuestion is the full question with its options, without boxes to tick.
 func wholeQuestion(e sia.Escalation) string {
 	s := "**" + Line(e.Question, 1000) + "**\n"
 	for _, o := range e.Options {
@@ -128,7 +125,7 @@ func wholeQuestion(e sia.Escalation) string {
 	return s
 }
 
-// firstLetter is the letter of an answer, for an example.
+// firstLetter is the letter of an option, for an example.
 func firstLetter(e sia.Escalation) string {
 	if len(e.Options) > 0 {
 		return letter(e.Options[0].Letter)
@@ -136,7 +133,7 @@ func firstLetter(e sia.Escalation) string {
 	return "A"
 }
 
-// letter keeps an option's letter to one capital.
+// letter limits an option's letter to one capital.
 func letter(s string) string {
 	if len(s) == 1 && s[0] >= 'A' && s[0] <= 'Z' {
 		return s
@@ -207,8 +204,7 @@ func escalationPlaces(t sia.Task, l Links) string {
 	return "- " + strings.Join(places, "\n- ")
 }
 
-// AskComment is the question as a comment on the task's own issue: the agent
-// asks before it works.
+// AskComment is the question as a comment on the task's issue: the agent asks before it works.
 func AskComment(t sia.Task, e sia.Escalation) string {
 	var p page
 	rest := fmt.Sprintf("Tick a box, or comment `/sia answer %s`, or `/sia answer` and your own words. The work starts "+
@@ -225,14 +221,14 @@ func AskComment(t sia.Task, e sia.Escalation) string {
 	return p.String()
 }
 
-// talkIsNoAnswer says, in a question's issue, what is not taken as its answer.
+// talkIsNoAnswer explains, in a question's issue, which comments are no answer.
 func talkIsNoAnswer(t sia.Task) string {
 	return fmt.Sprintf("SIA takes this as talk, and not as the answer: it begins with a name or with code, or asks "+
 		"something. `/sia answer …` with your words makes it the answer. #%d waits until then. This is said only once.\n",
 		t.Issue)
 }
 
-// closingIsNoAnswer says, in a question's issue that a person closed, what that does not do.
+// closingIsNoAnswer explains, in a question's issue that a person closed, that closing is no answer.
 func closingIsNoAnswer(t sia.Task) string {
 	a := "A"
 	if t.Escalation != nil {
@@ -242,8 +238,7 @@ func closingIsNoAnswer(t sia.Task) string {
 		"before; `/sia stop` in #%d ends the task.\n", t.Issue, a, t.Issue)
 }
 
-// EscalationClosing is the last comment on an escalation issue: how the task
-// ended, or why the question no longer stands.
+// EscalationClosing is the last comment on an escalation issue: how the task ended, or why the question is obsolete.
 func EscalationClosing(t sia.Task) string {
 	by := ""
 	if n := len(t.Answers); n > 0 {

@@ -8,23 +8,23 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// ReviewText is the review of a pull request as it is written.
+// ReviewText is the text of a pull request review.
 type ReviewText struct {
 	Body  string
 	Lines []ReviewLine
-	Whole string // the body instead where nothing can stand on lines
+	Whole string // the body instead if no line can be commented on
 }
 
-// ReviewLine is what a review says on a line that the diff shows.
+// ReviewLine is a review comment on a line of the diff.
 type ReviewLine struct {
 	Path string
 	Line int
-	Old  bool // of the base's side
+	Old  bool // on the base's side
 	Body string
 }
 
-// How much of a review people see before they unfold anything, in words: maxReview of its body and its lines together,
-// as long as the lines leave room for the body's first sentences.
+// The words of a review that are visible before anything is unfolded: maxReview for its body and its lines together, if
+// the lines leave enough for the body's first sentences.
 const (
 	maxReview = 80
 	noteQuote = 6 // of the issue, in the body
@@ -33,14 +33,14 @@ const (
 	lineWhy   = 10
 )
 
-// note is one thing that a final review says.
+// note is one remark of a final review.
 type note struct {
 	label, quote, why string // quote: words of the issue; label is ours
 	at                sia.Place
 }
 
-// FinalReview is what a fresh reviewer says of a change that is about to be marked ready:
-// what it has to say on a line stands there, the rest in the body.
+// FinalReview is a fresh reviewer's review of a change that is about to be marked ready: remarks on lines are on those
+// lines, the rest in the body.
 func FinalReview(t sia.Task, r sia.FinalReview, l Links) ReviewText {
 	all := notes(r)
 	var (
@@ -64,7 +64,7 @@ func FinalReview(t sia.Task, r sia.FinalReview, l Links) ReviewText {
 	return out
 }
 
-// notes are what a review says but for what is as it should be, demands first.
+// notes are a review's remarks except fulfilled demands, demands first.
 func notes(r sia.FinalReview) (all []note) {
 	for _, d := range r.Demands {
 		switch d.State {
@@ -102,7 +102,7 @@ func remarkLabel(about sia.RemarkKind) string {
 	return "💬 Remark"
 }
 
-// said is what a note says, in so many words of the issue and of the reviewer.
+// said is the note's text with at most so many words of the issue and of the reviewer.
 func (n note) said(quote, why int) string {
 	if n.quote == "" {
 		return few(n.why, why)
@@ -110,7 +110,7 @@ func (n note) said(quote, why int) string {
 	return "“" + few(n.quote, quote) + "” — " + few(n.why, why)
 }
 
-// fold is all that a note on a line says, where the line has not room for it; else empty.
+// fold is the full note if its line has no space for it; else empty.
 func (n note) fold() string {
 	var p page
 	if !fits(n.quote, lineQuote) || !fits(n.why, lineWhy) {
@@ -119,8 +119,8 @@ func (n note) fold() string {
 	return p.text()
 }
 
-// reviewBody is the body of a review that says in so many words what is not on lines, and everything once it is
-// unfolded.
+// reviewBody is the body of a review: the remarks that are not on lines in at most room words, and everything in a
+// fold.
 func reviewBody(t sia.Task, r sia.FinalReview, l Links, shown []note, room int) string {
 	var p page
 	lead := "**" + few(sentenceCase(r.String()), 12) + ".** Advice only, by a model that had not seen the work."
@@ -152,7 +152,7 @@ func noteLine(n note) string {
 	return said + "\n"
 }
 
-// everything lists all demands, with where each is seen, and all remarks.
+// everything lists all demands, with their places, and all remarks.
 func everything(t sia.Task, r sia.FinalReview, l Links) string {
 	var b strings.Builder
 	where := func(at sia.Place) string {
@@ -182,7 +182,7 @@ func everything(t sia.Task, r sia.FinalReview, l Links) string {
 	return b.String()
 }
 
-// doneWords says how many requirements of the present head are done, in a few words; empty where nobody read it.
+// doneWords counts the fulfilled requirements of the present head; empty without a review.
 func doneWords(t sia.Task) string {
 	r := t.Final
 	if !r.Of(t.Head) || len(r.Demands) == 0 {
@@ -198,8 +198,8 @@ func doneWords(t sia.Task) string {
 	return said + ", says the reviewer"
 }
 
-// finalLine says in so many words in the status comment and the pull request's text what a review says, or that it
-// failed; empty where there is nothing to say.
+// finalLine summarises a review, or its failure, for the status comment and the pull request's text; empty where there
+// is nothing to say.
 func finalLine(t sia.Task, words int) string {
 	r := t.Final
 	if !r.Tells(t.Head) && !(r.Of(t.Head) && r.URL != "") {
@@ -215,8 +215,8 @@ func finalLine(t sia.Task, words int) string {
 	return said
 }
 
-// requirements says in the pull request's text which demands of the issue are done, as the reviewer of the head read
-// them, and what the coder says of the others; empty where nobody read it.
+// requirements lists, for the pull request's text, the issue's demands that are fulfilled according to the reviewer of
+// the head, and the coder's remarks about the others; empty without a review.
 func requirements(t sia.Task) string {
 	r := t.Final
 	if !r.Of(t.Head) || len(r.Demands) == 0 {
@@ -237,7 +237,7 @@ func requirements(t sia.Task) string {
 	return b.String()
 }
 
-// followUpNow says what the follow-up for an omission is about; empty where none is under way.
+// followUpNow names the omission of the present follow-up; empty where there is none.
 func followUpNow(t sia.Task) string {
 	o := t.Omission
 	switch {

@@ -9,7 +9,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// finalReview says something of every kind of the head of a task.
+// finalReview has a remark of every kind about the head of a task.
 func finalReview(t sia.Task) sia.FinalReview {
 	return sia.FinalReview{SHA: t.Head,
 		Demands: []sia.Demand{

@@ -8,8 +8,8 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// Forecast is what a task may cost and how long it may take, in a few words, such as "12 credits (4–40), 9 minutes
-// (3–31)"; empty where there are too few tasks to say.
+// Forecast is a task's likely cost and duration, in a few words, such as "12 credits (4–40), 9 minutes (3–31)"; empty
+// with too few tasks for an estimate.
 func Forecast(f sia.Forecast) string {
 	if !f.Known() {
 		return ""
@@ -19,10 +19,10 @@ func Forecast(f sia.Forecast) string {
 		amount = func(c int64) string { return fmt.Sprintf("%.0f", float64(c)/float64(sia.Credit)) }
 	}
 	return fmt.Sprintf("%s credits%s, %s%s", amount(f.Cost.Mid), between(amount(f.Cost.Low), amount(f.Cost.High)),
-		Took(seconds(f.Time.Mid)), between(shortTime(f.Time.Low), shortTime(f.Time.High)))
+		Duration(seconds(f.Time.Mid)), between(shortTime(f.Time.Low), shortTime(f.Time.High)))
 }
 
-// between is a range in brackets, with a blank before it; empty where its ends read alike.
+// between is a range in brackets after a space; empty where its ends read alike.
 func between(low, high string) string {
 	if low == high {
 		return ""
@@ -30,7 +30,7 @@ func between(low, high string) string {
 	return " (" + low + "–" + high + ")"
 }
 
-// ForecastFrom says what a forecast goes by and how far to trust it, or that there are too few tasks for one.
+// ForecastFrom names the basis of a forecast and its reliability, or says that there are too few tasks for one.
 func ForecastFrom(f sia.Forecast) string {
 	if !f.Known() {
 		return fmt.Sprintf("too few earlier tasks to say (%d of the 5 that are needed)", f.Tasks)
@@ -48,7 +48,7 @@ func ForecastFrom(f sia.Forecast) string {
 
 func seconds(n int64) time.Duration { return time.Duration(n) * time.Second }
 
-// shortTime is a time of an interval, with its unit.
+// shortTime is a duration in an interval, with its unit.
 func shortTime(n int64) string {
 	switch d := seconds(n); {
 	case d < time.Minute:
@@ -62,7 +62,7 @@ func shortTime(n int64) string {
 	}
 }
 
-// forecastLine is the forecast of a task that has not ended, for the visible part of its status.
+// forecastLine is the forecast for a task that has not ended, for the visible part of its status.
 func forecastLine(t sia.Task) string {
 	if t.Forecast == nil || t.State.Final() || !t.Forecast.Known() {
 		return ""
@@ -70,7 +70,7 @@ func forecastLine(t sia.Task) string {
 	return "**Forecast:** " + Forecast(*t.Forecast)
 }
 
-// forecastInFull is the forecast that was made before the first attempt, with what it went by.
+// forecastInFull is the forecast made before the first attempt, with its basis.
 func forecastInFull(t sia.Task) string {
 	switch {
 	case t.Forecast == nil:

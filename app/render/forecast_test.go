@@ -7,8 +7,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// A forecast is said in the status while the task goes on, with what it goes by; too few tasks are said instead of a
-// number.
+// The status of a running task has a forecast with its basis, or says that there are too few tasks.
 func TestForecasts(t *testing.T) {
 	f := sia.Forecast{Tasks: 14, Passed: 11, Here: true, Kind: "bug", Within: .8,
 		Cost: sia.Span{Low: 3900, Mid: 12400, High: 40200}, Time: sia.Span{Low: 40, Mid: 9 * 60, High: 31 * 60}}

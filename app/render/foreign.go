@@ -9,40 +9,38 @@ import (
 	seen "github.com/sia-bot/sia/sia/visible"
 )
 
-// zwsp, U+200B, goes between two characters that mean something only side by
-// side: "@" and a login, "<" and "!--". It is invisible in prose and in code, so
-// one rule holds everywhere and no Markdown has to be understood to apply it.
+// zwsp, U+200B, separates two characters that have a meaning only next to each other: "@" and a login, "<" and "!--".
+// It is invisible in prose and in code, so one rule applies everywhere without parsing Markdown.
 const zwsp = "\u200b"
 
-// shapes are what must not survive in foreign text; zwsp goes before the second
-// group. Sources: docs.github.com "Autolinked references and URLs" and "Basic
-// writing and formatting syntax", and the GitHub Flavored Markdown specification.
+// shapes match what foreign text may not contain; zwsp goes before the second group. Sources: docs.github.com
+// "Autolinked references and URLs" and "Basic writing and formatting syntax", and the GitHub Flavored Markdown
+// specification.
 var shapes = []*lazyregexp.Regexp{
 	lazyregexp.New(`(<)([A-Za-z/!?])`),  // HTML tags, comments and autolinks
 	lazyregexp.New(`(&)([#A-Za-z])`),    // entities, which could spell any of the others
 	lazyregexp.New(`(@)([A-Za-z0-9_])`), // mentions
 	lazyregexp.New(`(#)([0-9])`),        // issue references
-	lazyregexp.New(`(?i)(GH-)([0-9])`),  // the same, spelled otherwise
+	lazyregexp.New(`(?i)(GH-)([0-9])`),  // another form of them
 	lazyregexp.New(`(\[)([ \txX]\])`),   // tick boxes
-	lazyregexp.New(`(!)(\[)`),           // images, which tell a server that somebody looks
-	lazyregexp.New(`(\])([(\[:])`),      // links with different words and address, and link definitions
-	// what keeps workflows from running, in a commit that a title or a text becomes part of
+	lazyregexp.New(`(!)(\[)`),           // images, which reveal readers to a server
+	lazyregexp.New(`(\])([(\[:])`),      // links with misleading text, and link definitions
+	// words that skip workflows, in a commit message made from a title or a text
 	// (https://docs.github.com/en/actions/how-tos/manage-workflow-runs/skip-workflow-runs)
 	lazyregexp.New(`(?i)(\[\s*)((?:skip|no|ci|actions)[ _-]?(?:ci|skip|actions)?\s*\])`),
 	lazyregexp.New(`(?i)(skip-checks)(\s*:)`),
 	lazyregexp.New(`(?i)(no_)(ci)`),
 }
 
-// reference is an address that GitHub would turn into a cross-reference, with
-// whatever touches it.
+// reference matches an address that GitHub would turn into a cross-reference, with adjacent characters.
 var reference = lazyregexp.New(`(?i)[^\s]*/(?:issues|pull|discussions|commit)/[0-9a-f][^\s]*`)
 
 var scheme = strings.NewReplacer("://", ":"+zwsp+"//", "www.", "www"+zwsp+".", "WWW.", "WWW"+zwsp+".")
 
 var escapeSequence = lazyregexp.New(`\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])`)
 
-// visible drops terminal colours and characters without a shape, and replaces
-// those that reorder or smuggle text with U+FFFD. Lines end in "\n".
+// visible removes terminal colours and invisible characters, and replaces those that reorder or hide text with U+FFFD.
+// Lines end in "\n".
 func visible(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	s = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s)
@@ -59,17 +57,16 @@ func visible(s string) string {
 			return '\n'
 		case unicode.IsControl(r):
 			return -1
-		case seen.Hidden(r) && r != '\ufe0f': // which ends many an emoji
+		case seen.Hidden(r) && r != '\ufe0f': // it ends many emoji
 			return '\uFFFD'
 		}
 		return r
 	}, s)
 }
 
-// Neutralise makes foreign text safe to stand in Markdown: it can't hold HTML
-// (so no marker), notify or cross-reference, draw a tick box, load an image or
-// disguise a link. It reads the same as before, in prose and in code. It does not
-// keep block structure in check; that is what [Quote] and [Fence] are for.
+// Neutralise makes foreign text safe in Markdown: it can't hold HTML (so no marker), notify or cross-reference, draw a
+// tick box, load an image or disguise a link. It reads the same as before, in prose and in code. It does not contain
+// block structure; use [Quote] and [Fence] for that.
 func Neutralise(foreign string) string {
 	s := reference.ReplaceAllStringFunc(visible(foreign), scheme.Replace)
 	for _, re := range shapes {
@@ -78,20 +75,18 @@ func Neutralise(foreign string) string {
 	return s
 }
 
-// Line is foreign text on one line of at most limit characters (0: no limit),
-// neutralised, for headings, list items and sentences. Leading block syntax
-// such as "# " or "- " is escaped.
+// Line puts foreign text on one line of at most limit characters (0: no limit), neutralised, for headings, list items
+// and sentences. It escapes leading block syntax such as "# " or "- ".
 func Line(foreign string, limit int) string {
 	s := Neutralise(cut(oneLine(foreign), limit))
-	// A backslash would escape the words around it, or what is paired below.
+	// A backslash would escape surrounding words, or the pairs below.
 	s = escapes.ReplaceAllStringFunc(s, func(m string) string { return strings.ReplaceAll(m, `\`, `\`+zwsp) })
-	// Unpaired backticks and emphasis would reach into the words around them, and
-	// a run of three at the start would open a code block.
+	// Unpaired backticks and emphasis would affect surrounding words, and three at the start would open a code block.
 	if strings.Count(s, "`")%2 != 0 || longestRun(s, '`') > 1 {
 		s = strings.ReplaceAll(s, "`", "'")
 	}
 	if strings.Count(s, "*")%2 != 0 {
-		parts := strings.Split(s, "`") // between pairs of backticks nothing is emphasis
+		parts := strings.Split(s, "`") // text between pairs of backticks has no emphasis
 		for i := 0; i < len(parts); i += 2 {
 			parts[i] = strings.ReplaceAll(parts[i], "*", `\*`)
 		}
@@ -103,12 +98,11 @@ func Line(foreign string, limit int) string {
 	return s
 }
 
-// escapes matches backslashes that would escape something, or may at the end of a text.
+// escapes matches backslashes that would escape a character, or may at the end of a text.
 var escapes = lazyregexp.New(`\\+(?:[[:punct:]]|$)`)
 
-// Quote is foreign prose of several lines as a block quote. Whatever the text
-// opens — a fence, a list — ends with the quote. Every line can be cut off
-// without harm to what follows.
+// Quote is foreign prose of several lines as a block quote. A fence or a list in it ends with the quote. It can be cut
+// after any line without an effect on what follows.
 func Quote(foreign string) string {
 	s := strings.TrimSpace(Neutralise(foreign))
 	if s == "" {
@@ -121,8 +115,8 @@ func Quote(foreign string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Code is foreign text as code within a line, at most limit characters (0: no
-// limit). Its delimiter is longer than any run of backticks inside.
+// Code is foreign text as inline code, at most limit characters (0: no limit). Its delimiter is longer than any run of
+// backticks inside.
 func Code(foreign string, limit int) string {
 	s := defuseComments(cut(oneLine(foreign), limit))
 	if s == "" {
@@ -135,18 +129,16 @@ func Code(foreign string, limit int) string {
 	return tick + s + tick
 }
 
-// Fence is foreign text as a code block that it can't escape from: the fence is
-// longer than any run of backticks in the text. Lang, such as "text" or "diff",
-// is our own word. The text is left as it is but for the beginning of HTML
-// comments and invisible characters.
+// Fence is foreign text as a code block that it can't escape from: the fence is longer than any run of backticks in the
+// text. Lang, such as "text" or "diff", is trusted. Only the beginning of HTML comments and invisible characters are
+// changed.
 func Fence(lang, foreign string) string {
 	s := strings.TrimRight(defuseComments(visible(foreign)), "\n \t")
 	tick := strings.Repeat("`", max(3, longestRun(s, '`')+1))
 	return tick + lang + "\n" + s + "\n" + tick
 }
 
-// cell makes a finished piece of Markdown fit for a table cell: a bar would end
-// the cell even inside code.
+// cell makes finished Markdown fit for a table cell: a bar would end the cell even inside code.
 func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
 
 func defuseComments(s string) string { return strings.ReplaceAll(s, "<!--", "<"+zwsp+"!--") }
@@ -165,7 +157,7 @@ func longestRun(s string, c byte) int {
 	return longest
 }
 
-// oneLine is a text as people see it, on one line.
+// oneLine is a text as displayed, on one line.
 func oneLine(s string) string { return text.OneLine(visible(s)) }
 
 // cut shortens s to at most limit characters, an ellipsis included; 0 is no limit.

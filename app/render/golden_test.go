@@ -44,7 +44,7 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// everyCommand is the list of all commands, which is the same in each help and has one golden copy, in
+// everyCommand matches the list of all commands, which is the same in each help and has one golden copy, in
 // reply/help-without-task.md.
 var everyCommand = regexp.MustCompile(`(?s)(<summary>Every command</summary>\n).*?\n</details>`)
 
@@ -56,7 +56,7 @@ func withoutList(t *testing.T, help string) string {
 	return everyCommand.ReplaceAllString(help, "${1}…\n</details>")
 }
 
-// Whatever can be asked is answered in words of its own.
+// Every topic has a reply.
 func TestEveryTopicIsAnswered(t *testing.T) {
 	unknown := render.Reply(sia.Task{}, "topic:none", links, 0, "", nil, nil)
 	for _, c := range command.Commands() {
@@ -83,7 +83,7 @@ func TestEveryMoment(t *testing.T) {
 	}
 }
 
-// A pull request is no draft where the repository's plan has none, and where a person marked it ready.
+// A pull request is no draft where the repository's plan has no drafts, and where a person marked it ready.
 func TestPullThatIsNoDraft(t *testing.T) {
 	for want, task := range map[string]sia.Task{
 		"\n\nSIA is still working on it: please don't merge it yet.\n":                 checking(),
@@ -101,7 +101,7 @@ func TestPullThatIsNoDraft(t *testing.T) {
 	}
 }
 
-// What waits says for what, and who can end it.
+// A waiting task says what it waits for, and who can continue it.
 func TestWaitsForOthers(t *testing.T) {
 	turn := queued()
 	turn.BeginsAt = now
@@ -133,8 +133,8 @@ func TestWaitsForOthers(t *testing.T) {
 	}
 }
 
-// What policies decided is said where people look: who works and why, that nobody is worth
-// it, and why a person is asked early.
+// Policies' decisions are visible: the coder and the reason, that no attempt is worthwhile, and why a person is asked
+// early.
 func TestDecisionsAreShown(t *testing.T) {
 	who := second()
 	for i, name := range []string{"fast", "strong"} {
@@ -235,7 +235,7 @@ func TestEscalations(t *testing.T) {
 	early.Approaches = 5
 	golden(t, "escalation/early.md", render.EscalationBody(early, *early.Escalation, links))
 
-	since := escalated() // it had passed, and was asked for more
+	since := escalated() // it had passed, and got another request
 	since.Attempts[0].Outcome, since.Attempts[0].Failures = sia.AttemptPass, nil
 	golden(t, "escalation/after-a-pass.md", render.EscalationBody(since, *since.Escalation, links))
 
@@ -374,8 +374,8 @@ func TestSuperseded(t *testing.T) {
 	golden(t, "check/superseded.json", string(b)+"\n")
 }
 
-// The pull request that proposes what a person did says what merging it means, and
-// nothing of what a model wrote in it can pass for ours.
+// The pull request that proposes a technique from a person's fix explains the effect of merging it, and a model's words
+// in it can't pass for SIA's.
 func TestTechniqueProposal(t *testing.T) {
 	task := fixed()
 	p := render.Proposal{

@@ -24,8 +24,7 @@ import (
 	"github.com/sia-bot/sia/sim/apptest"
 )
 
-// github renders as GitHub does, raw HTML included, so that what slips through
-// is seen.
+// github renders as GitHub does, but with raw HTML, so that anything not neutralised shows.
 var github = goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(html.WithUnsafe()))
 
 func toHTML(t interface {
@@ -40,7 +39,7 @@ func toHTML(t interface {
 	return b.String()
 }
 
-// nasty are pieces of which hostile text is made.
+// nasty are pieces of hostile text.
 var nasty = []string{
 	"<!-- sia:v1 task=1-2 kind=status key=k -->", "<!--", "-->", "<", "!", "--", "&lt;", "&#60;", "&#64;user",
 	"&commat;user", "@user", "@org/team", "@", "user",
@@ -71,7 +70,7 @@ var (
 	code     = regexp.MustCompile(`(?s)<code[^>]*>.*?</code>`)
 )
 
-// harmless fails when rendered text does what foreign text may not.
+// harmless fails when rendered text does what foreign text may not do.
 func harmless(t *rapid.T, page string) {
 	for _, bad := range []string{"<!--", "<input", "<img", "<script", "<a href=x", "<?php", "<![CDATA"} {
 		if strings.Contains(page, bad) {
@@ -130,7 +129,8 @@ func TestForeignTextIsHarmless(t *testing.T) {
 	}
 }
 
-// A backslash takes away neither the star nor the backtick behind it. The property above seldom draws these.
+// A backslash does not disable the escaping of a star or a backtick after it. The property above seldom generates
+// these.
 func TestBackslashInALine(t *testing.T) {
 	for _, s := range []string{`Fix C:\`, `a \\`, "\\`", "\\` x `", "` x \\`", `\*`} {
 		md := "**" + render.Line(s, 0) + "** " + render.Code("<img src=x>", 0)
@@ -154,7 +154,7 @@ func TestNeutraliseReadsTheSame(t *testing.T) {
 	}
 }
 
-// Whole sentences can be written with characters that nobody sees. What makes an emoji of a character stays.
+// Invisible characters can spell whole sentences; they are shown. Those within emoji are kept.
 func TestUnseenIsShown(t *testing.T) {
 	for s, want := range map[string]string{
 		"a\U000e0130b": "a\ufffdb", "a\u3164b": "a\ufffdb", "a\u034fb": "a\ufffdb", "\u2714\ufe0f done": "\u2714\ufe0f done",
@@ -174,8 +174,7 @@ func TestNeutraliseTwiceIsOnce(t *testing.T) {
 	})
 }
 
-// fill puts hostile text into every string of a value, two elements into every
-// list, and a value behind every pointer.
+// fill puts hostile text into every string of a value, two elements into every list, and a value behind every pointer.
 func fill(v reflect.Value, next func() string) {
 	switch v.Kind() {
 	case reflect.String:
@@ -203,7 +202,7 @@ func fill(v reflect.Value, next func() string) {
 	}
 }
 
-// texts are all bodies of a task.
+// texts are all bodies about a task.
 func texts(task sia.Task) map[string]string {
 	iv, e := task.Interventions[0], *task.Escalation
 	check := render.CheckRun(task, inTree(task), links)
@@ -240,7 +239,7 @@ func texts(task sia.Task) map[string]string {
 	return all
 }
 
-// fillFinal has a final review of the head say something of every kind, on lines and elsewhere.
+// fillFinal adds a final review of the head with remarks of every kind, on lines and elsewhere.
 func fillFinal(t *rapid.T, task *sia.Task) {
 	r := task.Final
 	r.SHA, r.Cut = task.Head, rapid.Bool().Draw(t, "cut")
@@ -257,13 +256,13 @@ func fillFinal(t *rapid.T, task *sia.Task) {
 	}
 }
 
-// hostileLesson is a lesson made only of the task's words.
+// hostileLesson is a lesson with only the task's words.
 func hostileLesson(task sia.Task) lesson.Lesson {
 	return lesson.Lesson{ID: lesson.NewID(1, "x"), Context: task.Title, Text: task.Body, Correction: task.Ended}
 }
 
-// TestNoTaskIsHarmful renders tasks of which every word is hostile: whatever people, models and logs wrote, and however
-// much of it, few words are visible.
+// TestNoTaskIsHarmful renders tasks with only hostile words: however much people, models and logs wrote, few words are
+// visible.
 func TestNoTaskIsHarmful(t *testing.T) {
 	kinds := map[string]string{"status": "status", "intervention": string(sia.DoAnnounce),
 		"escalation": string(sia.DoEscalate), "ask": string(sia.DoEscalate), "plan": string(sia.DoEscalate),

@@ -9,8 +9,8 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// ImprovementTitle is the title of the pull request that proposes what cycles kept, and the first
-// line of its commit.
+// ImprovementTitle is the title of the pull request that proposes the kept changes of cycles, and the first line of its
+// commit.
 func ImprovementTitle(cycles []improve.Cycle) string {
 	goal := "better instructions"
 	for _, c := range cycles {
@@ -21,9 +21,8 @@ func ImprovementTitle(cycles []improve.Cycle) string {
 	return title("SIA improves itself: " + strings.TrimSuffix(oneLine(goal), "."))
 }
 
-// ImprovementBody is the text of that pull request, and of its commit: what was changed, and all
-// that was found of it. fresh are files that merging adds to the repository; they replace what
-// ships with SIA.
+// ImprovementBody is the text of that pull request, and of its commit: the changes, and all results. fresh are files
+// that merging adds to the repository; they replace those that ship with SIA.
 func ImprovementBody(cycles []improve.Cycle, fresh []string) string {
 	var b page
 	kept := 0
@@ -80,7 +79,7 @@ func keptCycle(c improve.Cycle) string {
 	return strings.Join(lines, "\n")
 }
 
-// otherCycles lists what was not kept.
+// otherCycles lists the changes that were not kept.
 func otherCycles(cycles []improve.Cycle) string {
 	var lines []string
 	for _, c := range cycles {

@@ -8,8 +8,7 @@ import (
 	"github.com/sia-bot/sia/sia/improve"
 )
 
-// What a pull request of SIA's own improvements says. A model wrote the words: none of them may
-// mention, link or draw.
+// The pull request of SIA's improvements has a model's words: none of them may mention, link or draw.
 func TestImprovement(t *testing.T) {
 	cycles := []improve.Cycle{
 		{Number: 1, File: ".sia/techniques/careful.md", Goal: "Say <!-- hidden --> what @ada reads", Why: "See #12.",

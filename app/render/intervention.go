@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	shownFailures = 3    // failing checks that are quoted; the rest are named
+	shownFailures = 3    // failing checks that are quoted; the rest are only named
 	excerptLines  = 15   // lines of a log in a comment
 	excerptWidth  = 500  // characters of one such line
-	maxProse      = 6000 // characters of a model's prose at a time
+	maxProse      = 6000 // characters of each text of a model
 )
 
-// Intervention is the comment that says why an attempt failed and what the next
-// one will be told. It stands before that attempt starts. Three lines are visible,
-// whatever a model wrote: what failed, what happens next, and how to prevent that.
+// Intervention is the comment that explains why an attempt failed and what the next one is given. It is posted before
+// that attempt starts. Three lines are visible, however long a model's text: what failed, what happens next, and how to
+// prevent that.
 func Intervention(t sia.Task, iv sia.Intervention, l Links) string {
 	next := nextLine(t, iv)
 	const prevent = "**To stop this attempt:** comment `/sia stop`, or `/sia pause` to look first. Rate this with 👍 or 👎."
@@ -31,11 +31,10 @@ func Intervention(t sia.Task, iv sia.Intervention, l Links) string {
 	return p.String()
 }
 
-// failedLine is what failed: the check, and the one line of its log that says it, in
-// about so many words.
+// failedLine names the failed check and quotes the relevant line of its log, in about room words.
 func failedLine(t sia.Task, iv sia.Intervention, room int) string {
 	a := failedAttempt(t, iv.After)
-	room = min(room-7, 16) // but for the check's name and what stands around it
+	room = min(room-7, 16) // minus the check's name and the words around it
 	if lost := lostPart(a); lost > 0 {
 		return lostLine(a, lost, room)
 	}
@@ -58,7 +57,7 @@ func failedLine(t sia.Task, iv sia.Intervention, room int) string {
 	return s + " failed:** " + link(fewCode(said, room), f.URL)
 }
 
-// nextLine is what happens next, with what speaks against it.
+// nextLine describes the next step, with the objections to it.
 func nextLine(t sia.Task, iv sia.Intervention) string {
 	next := len(t.Attempts) + 1
 	most := max(iv.Number, iv.Number+t.ApproachesLeft()-1)
@@ -84,11 +83,10 @@ func nextLine(t sia.Task, iv sia.Intervention) string {
 	return s
 }
 
-// mostAttempts is the number that the last attempt has if each approach that is left
-// takes one.
+// mostAttempts is the number of the last attempt if each remaining approach takes one.
 func mostAttempts(t sia.Task) int { return len(t.Attempts) + t.ApproachesLeft() }
 
-// reasoning is why an attempt failed and what changes, in full.
+// reasoning explains in full why an attempt failed and what changes.
 func reasoning(t sia.Task, iv sia.Intervention, l Links) string {
 	d := iv.Diagnosis
 	var p page
@@ -106,7 +104,7 @@ func reasoning(t sia.Task, iv sia.Intervention, l Links) string {
 	return p.text()
 }
 
-// grounds is what the diagnosis rests on, and what the next attempt is told.
+// grounds is the evidence of the diagnosis, and the next attempt's instructions.
 func grounds(d sia.Diagnosis) string {
 	var p page
 	if why := whyTechnique(d); why != "" {
@@ -117,7 +115,7 @@ func grounds(d sia.Diagnosis) string {
 	return p.text()
 }
 
-// signals says why SIA stepped in; every signal that fired is named.
+// signals explains the intervention, with every signal that fired.
 func signals(iv sia.Intervention) string {
 	if len(iv.Signals) == 0 {
 		return ""
@@ -134,7 +132,7 @@ func signals(iv sia.Intervention) string {
 	return b.String()
 }
 
-// failedAttempt is the attempt after which the intervention came.
+// failedAttempt is the attempt before the intervention.
 func failedAttempt(t sia.Task, number int) sia.Attempt {
 	for _, a := range t.Attempts {
 		if a.Number == number {
@@ -187,8 +185,8 @@ func failureText(f sia.CheckFailure) string {
 	return s + otherPlaces(f)
 }
 
-// otherPlaces are what else in the log may tell why a check failed. They stand in the fold of the failures,
-// and have none of their own: a fold that is cut must not leave another one open.
+// otherPlaces are other lines of the log that may explain the failure. They are in the fold of the failures, not in a
+// nested one: a fold that is cut must not leave another one open.
 func otherPlaces(f sia.CheckFailure) string {
 	s := ""
 	for _, other := range f.Others {
@@ -221,8 +219,8 @@ func diagnosisText(t sia.Task, iv sia.Intervention) string {
 	return s + "\n\n" + patternText(t, iv)
 }
 
-// patternText names the pattern, how often it was seen in this repository and in this
-// task, and the result of what was tried on it.
+// patternText names the pattern, its frequency in this repository and in this task, and the results of techniques tried
+// on it.
 func patternText(t sia.Task, iv sia.Intervention) string {
 	d := iv.Diagnosis
 	s := "**Pattern:** " + Code(string(d.Pattern), 60)
@@ -263,8 +261,8 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// newApproach is two sentences or three: what the technique does, what it changes in what the next attempt is given,
-// and what of that a command need not heed.
+// newApproach is two or three sentences: what the technique does, how it changes the next attempt's input, and which
+// parts of that bind commands.
 func newApproach(t sia.Task, d sia.Diagnosis) string {
 	s := "A technique of this repository's own is applied: " + TechniqueName(d.Technique) + "."
 	if w, ok := techniqueWords[d.Technique]; ok {
@@ -280,7 +278,7 @@ func newApproach(t sia.Task, d sia.Diagnosis) string {
 	return s + " It gets new instructions; tools, context and starting point stay as they were."
 }
 
-// mechanism lists what the brief changes whether or not the model heeds prose.
+// mechanism lists the changes by the brief that don't depend on the model following instructions.
 func mechanism(b sia.Brief) []string {
 	var out []string
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
@@ -363,7 +361,7 @@ func reviewText(r sia.Review) string {
 	return s
 }
 
-// reviewPoints lists a reviewer's points beneath what is said of them.
+// reviewPoints lists a reviewer's points below the summary.
 func reviewPoints(points []string) string {
 	var b strings.Builder
 	for i, point := range points {

@@ -9,7 +9,7 @@ type Label struct {
 	Description string // at most 100 characters, GitHub's limit
 }
 
-// The labels that tell a task's state; at most one of them is on an issue.
+// The labels for a task's state; an issue has at most one of them.
 const (
 	LabelWorking    = "sia:working"
 	LabelPaused     = "sia:paused"
@@ -18,8 +18,8 @@ const (
 	LabelStopped    = "sia:stopped"
 )
 
-// Labels are what a repository gets at installation: the trigger, named as its
-// settings say, and the labels of the states.
+// Labels are the labels that SIA creates in a repository at installation: the trigger, named by its settings, and those
+// of the states.
 func Labels(trigger string) []Label {
 	return []Label{
 		{trigger, "5319e7", "Ask SIA to resolve this issue. Taking the label off stops it."},
@@ -31,12 +31,12 @@ func Labels(trigger string) []Label {
 	}
 }
 
-// StateLabels are the names of the labels for states. An issue carries at most one.
+// StateLabels are the names of the state labels. An issue has at most one.
 func StateLabels() []string {
 	return []string{LabelWorking, LabelPaused, LabelNeedsHuman, LabelPassed, LabelStopped}
 }
 
-// LabelFor is the label that the task's issue carries in its state.
+// LabelFor is the label of the task's issue in its state.
 func LabelFor(t sia.Task) string {
 	switch t.State {
 	case sia.Escalated:

@@ -85,7 +85,7 @@ func TestLongPartsAreShortenedWithANote(t *testing.T) {
 	}
 }
 
-// TestOtherPlaces: where it is unsure which place of a log tells why, the first is shown first.
+// TestOtherPlaces: if several places of a log may explain a failure, the first is shown first.
 func TestOtherPlaces(t *testing.T) {
 	task, iv := failed(), intervention()
 	task.Attempts[0].Failures[0].Others = []string{"error: the cart is empty", "```\n</details>"}
@@ -120,7 +120,7 @@ func TestShortenedLogStaysCode(t *testing.T) {
 	}
 }
 
-// TestNothingIsLost: what is cut in the visible part of a comment stands in full further down.
+// TestNothingIsLost: text cut in the visible part of a comment is complete further down.
 func TestNothingIsLost(t *testing.T) {
 	long := func(what string) string {
 		return strings.TrimSpace(strings.Repeat(what+" and so on ", 12)) + " to the " + what + "’s end"
@@ -188,7 +188,7 @@ func TestWhatCanNotBeFoldedIsCut(t *testing.T) {
 	}
 }
 
-// TestButtons holds GitHub's limits on buttons and annotations in every moment.
+// TestButtons checks GitHub's limits on buttons and annotations for every task.
 func TestButtons(t *testing.T) {
 	for name, task := range moments() {
 		v := render.CheckRun(task, inTree(task), links)
@@ -235,8 +235,7 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// TestStatusIsSteady: the text decides whether the comment is edited, so it may
-// not change from minute to minute.
+// TestStatusIsSteady: a change of the text edits the comment, so it must not change from minute to minute.
 func TestStatusIsSteady(t *testing.T) {
 	task := working()
 	if d := cmp.Diff(render.Status(task, links, clock(61)), render.Status(task, links, clock(119))); d != "" {
@@ -272,8 +271,8 @@ func TestConfigCheckRun(t *testing.T) {
 	}
 }
 
-// TestBoardSaysHowManyMore: where titles and questions take more room than GitHub has, the dashboard shows whole tasks
-// and says how many more there are, in both lists, and what stands below them is still there.
+// TestBoardSaysHowManyMore: when titles and questions exceed GitHub's limit, the dashboard shows complete tasks and
+// counts the others, in both lists, and keeps what follows.
 func TestBoardSaysHowManyMore(t *testing.T) {
 	var v render.Board
 	for i := range 120 {

@@ -8,9 +8,9 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Links says where things are. Both are addresses without a slash at the end.
+// Links holds base addresses, without a slash at the end.
 type Links struct {
-	Web  string // SIA's own pages; "" when there are none
+	Web  string // SIA's pages; "" when there are none
 	Host string // https://github.com, or the address of a GitHub Enterprise Server
 }
 
@@ -50,7 +50,7 @@ func (l Links) Compare(r sia.Repo, from, to sia.SHA) string {
 	return l.repo(r) + "/compare/" + url.PathEscape(string(from)) + "..." + url.PathEscape(string(to))
 }
 
-// Memory is the address of the task's memory file for people.
+// Memory is the address of the task's memory file.
 func (l Links) Memory(t sia.Task) string {
 	return l.memory(t) + fmt.Sprintf("/.sia/tasks/%d.md", t.Issue)
 }
@@ -88,8 +88,8 @@ func segments(path string) string {
 	return strings.Join(parts, "/")
 }
 
-// link is words as a link, or the words alone when address is not a plain http
-// or https address: addresses of commit statuses come from strangers.
+// link returns words as a link, or the words alone when address is not a plain http or https address: addresses of
+// commit statuses come from strangers.
 func link(words, address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil {

@@ -8,13 +8,12 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// Marker identifies a comment, issue or pull request that SIA wrote. It is the
-// first line of the body. A marker counts only where the author is the app: who
-// reads one has to check that first.
+// Marker identifies a comment, issue or pull request that SIA wrote. It is the first line of the body. It is valid only
+// if the author is the app: the caller has to check that first.
 type Marker struct {
 	Task sia.TaskID
-	Kind string // what the text is, such as "status" or "announce"
-	Key  string // the effect's key, unique for ever
+	Kind string // kind of text, such as "status" or "announce"
+	Key  string // the effect's key, unique forever
 }
 
 // String is `<!-- sia:v1 task=<id> kind=<kind> key=<key> -->`. Bytes that could
@@ -26,8 +25,7 @@ func (m Marker) String() string {
 
 var markerLine = lazyregexp.New(`^<!-- sia:v1 task=([^\s]+) kind=([^\s]+) key=([^\s]+) -->(?:\r?\n|$)`)
 
-// ParseMarker reads the marker at the very start of a body. Anywhere else a
-// marker means nothing.
+// ParseMarker reads the marker at the very start of a body. Elsewhere a marker is ignored.
 func ParseMarker(body string) (Marker, bool) {
 	f := markerLine.FindStringSubmatch(body)
 	if f == nil {

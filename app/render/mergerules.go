@@ -1,6 +1,6 @@
 package render
 
-// mergeRules says for people what GitHub's kinds of rules want that no check fulfils.
+// mergeRules describes the requirements of GitHub's kinds of rules that no check fulfils.
 // https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets
 var mergeRules = map[string]string{
 	"required_signatures":         "signed commits",
@@ -20,7 +20,7 @@ var mergeRules = map[string]string{
 	"update":                      "somebody who may update the branch",
 }
 
-// MergeRules words the kinds of rules of a base branch that can stop a merge although every check is green.
+// MergeRules describes the kinds of rules of a base branch that can block a merge although every check is green.
 func MergeRules(kinds []string) []string {
 	var out []string
 	for _, k := range kinds {

@@ -9,19 +9,18 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// Notice is a message to people who are not looking at GitHub, such as one to a chat or by e-mail. Both
-// are plain text without markup, hold at most maxNotice characters together, and can't notify anybody by
-// what is quoted in them.
+// Notice is a message to people outside GitHub, such as in a chat or by e-mail. Both fields are plain text without
+// markup and hold at most maxNotice characters together. Quoted text in them can't notify anybody.
 type Notice struct {
 	Title string // one line
 	Text  string // lines that end in "\n"
 }
 
-// maxNotice is what every receiver takes: Discord the least, with 2,000 characters
+// maxNotice is the lowest limit of all receivers: Discord's is 2,000 characters
 // (https://discord.com/developers/docs/resources/webhook#execute-webhook).
 const maxNotice = 1900
 
-// NeedsPerson says that a task waits for a person, for what, and where to go.
+// NeedsPerson says that a task waits for a person, why, and where to go.
 func NeedsPerson(t sia.Task, l Links) Notice {
 	what, how := needed(t)
 	lines := []string{plain(t.Title, 120), plain(what, 500)}
@@ -35,7 +34,7 @@ func NeedsPerson(t sia.Task, l Links) Notice {
 	return Notice{Title: fmt.Sprintf("SIA needs a person: %s#%d", t.Repo, t.Issue), Text: whole(lines)}
 }
 
-// NeedsPeople says of several tasks at once that they wait for a person.
+// NeedsPeople is one NeedsPerson for several tasks.
 func NeedsPeople(tasks []sia.Task, l Links) Notice {
 	n := Notice{Title: fmt.Sprintf("SIA needs people: %d more tasks wait", len(tasks))}
 	if len(tasks) == 1 {
@@ -49,23 +48,23 @@ func NeedsPeople(tasks []sia.Task, l Links) Notice {
 	return n
 }
 
-// Digest is how things went for a while.
+// Digest summarises a period.
 type Digest struct {
 	From, Until  time.Time
-	Repositories []RepoDigest // in which something happened
-	Waiting      []sia.Task   // for a person, the one that waits longest first
+	Repositories []RepoDigest // with activity
+	Waiting      []sia.Task   // for a person, longest wait first
 }
 
-// RepoDigest is how things went in one repository.
+// RepoDigest summarises a period in one repository.
 type RepoDigest struct {
 	Repo            sia.Repo
-	Started         int // tasks, also those that were started again
+	Started         int // tasks, including restarted ones
 	Passed, Stopped int // tasks that ended
-	Asked           int // tasks of which a person was asked
+	Asked           int // tasks that asked a person
 	Credits         sia.Credits
 }
 
-// Summary tells a digest.
+// Summary is the notice of a digest.
 func Summary(d Digest, l Links) Notice {
 	const form = "2 Jan 15:04"
 	n := Notice{Title: fmt.Sprintf("SIA from %s to %s UTC", d.From.UTC().Format(form), d.Until.UTC().Format(form))}
@@ -97,7 +96,7 @@ func Summary(d Digest, l Links) Notice {
 	return n
 }
 
-// TestNotice is what somebody who sets notices up sends to see that they arrive.
+// TestNotice is a test message for the setup of notices.
 func TestNotice(l Links) Notice {
 	lines := []string{"This is what `sia notify test` sends. Nothing is wrong and nobody has to do anything: messages " +
 		"of SIA arrive here."}
@@ -107,13 +106,13 @@ func TestNotice(l Links) Notice {
 	return Notice{Title: "SIA: a test", Text: whole(lines)}
 }
 
-// words counts what happened, without a full stop.
+// words lists the counts, without a full stop.
 func (r RepoDigest) words() string {
 	return fmt.Sprintf("%d started, %d passed, %d stopped, %d asked a person, %s credits", r.Started, r.Passed,
 		r.Stopped, r.Asked, r.Credits)
 }
 
-// needed is what a task waits for, and how a person has it go on; how is empty where what says so.
+// needed is what a task waits for, and how a person can continue it; how is empty where what includes it.
 func needed(t sia.Task) (what, how string) {
 	e := t.Escalation
 	if t.State != sia.Escalated || e == nil {
@@ -129,7 +128,7 @@ func needed(t sia.Task) (what, how string) {
 	return e.Question, "Tick a box there, or comment `/sia answer` and your own words."
 }
 
-// askedAt is the address at which a person acts: of the question, where it has an issue of its own.
+// askedAt is the address at which a person acts: that of the question's issue, if it has one.
 func askedAt(t sia.Task, l Links) string {
 	if t.State == sia.Escalated && t.Escalation != nil && t.Escalation.Issue != 0 {
 		return l.Issue(t.Repo, t.Escalation.Issue)
@@ -137,7 +136,7 @@ func askedAt(t sia.Task, l Links) string {
 	return l.Issue(t.Repo, t.Issue)
 }
 
-// taskLines names tasks, a line each.
+// taskLines names tasks, one per line.
 func taskLines(tasks []sia.Task, l Links) (lines []string) {
 	for _, t := range tasks {
 		lines = append(lines, fmt.Sprintf("%s#%d %s %s", t.Repo, t.Issue, plain(t.Title, 60), askedAt(t, l)))
@@ -145,7 +144,7 @@ func taskLines(tasks []sia.Task, l Links) (lines []string) {
 	return lines
 }
 
-// fitting appends as many lines as have room, in bytes, and how many are left out.
+// fitting appends the lines that fit in room bytes, and the number of those left out.
 func fitting(to []string, room int, lines []string) []string {
 	for i, line := range lines {
 		if room -= len(line) + 1; room < 0 {
@@ -156,7 +155,7 @@ func fitting(to []string, room int, lines []string) []string {
 	return to
 }
 
-// plain is foreign text on one line of at most limit characters, for a text without markup.
+// plain is foreign text on one line of at most limit characters, for text without markup.
 func plain(foreign string, limit int) string { return Neutralise(cut(oneLine(foreign), limit)) }
 
 func whole(lines []string) string { return strings.Join(lines, "\n") + "\n" }

@@ -14,10 +14,10 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// told is a notice as its golden file shows it.
+// told is a notice in the format of its golden file.
 func told(n render.Notice) string { return n.Title + "\n\n" + n.Text }
 
-// waiting is a task that waits for a person in one of the ways in which tasks do.
+// waiting is a task that waits for a person; the kind of wait depends on the issue.
 func waiting(issue int) sia.Task {
 	repo := sia.Repo{ID: 7, Owner: "octo", Name: "demo"}
 	return sia.Task{ID: sia.NewTaskID(repo.ID, issue), Repo: repo, Issue: issue, Title: "Confirm bookings by e-mail"}
@@ -55,11 +55,10 @@ func TestNotices(t *testing.T) {
 			Repositories: []render.RepoDigest{{Repo: shop, Started: 1}}}, render.Links{Host: "https://github.com"})))
 }
 
-// summons is what would call people in a chat, in any of those that take messages of this form.
+// summons matches what would notify people in any chat that accepts such messages.
 var summons = regexp.MustCompile(`@[A-Za-z0-9]|<[!A-Za-z/]`)
 
-// However long or hostile what is quoted is, a notice is taken by every chat, calls nobody, and has
-// a title of one line.
+// However long or hostile its quotations, a notice fits every chat, notifies nobody, and has a title of one line.
 func TestNoticesAreHarmless(t *testing.T) {
 	links := render.Links{Host: "https://github.com", Web: "https://sia.example.com"}
 	rapid.Check(t, func(t *rapid.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/sia-bot/sia/sia/escalate"
 )
 
-// People tick what they can read: an option of SIA's own stands whole beside its box, whatever else is asked.
+// People tick what they can read: SIA's own options are never cut, whatever else is asked.
 func TestOwnOptionsAreWhole(t *testing.T) {
 	long := strings.Repeat("a question of many words ", 10)
 	asked := []sia.Escalation{{Kind: sia.AskBlocked, Question: "Can you see to it that these checks say something?",

@@ -5,32 +5,30 @@ import (
 	"unicode/utf8"
 )
 
-// MaxBody is how long a body from this package gets at most, in bytes. GitHub
-// refuses comment, issue and pull request bodies over 65,536 characters and
-// check-run fields over 65,535 ("Create a check run" of the REST reference);
-// bytes are never fewer than characters. The rest is room for a marker.
+// MaxBody bounds a body from this package, in bytes. GitHub refuses comment, issue and pull request bodies over 65,536
+// characters and check-run fields over 65,535 ("Create a check run" of the REST reference); bytes are never fewer than
+// characters. The rest is for a marker.
 const MaxBody = 65_000
 
-// page is a body being written: blocks, separated by blank lines.
+// page is a body under construction: blocks, separated by blank lines.
 type page struct{ blocks []block }
 
-// block is one piece of a page. A folded block has a summary, and its content
-// may be shortened line by line when the page would be too long.
+// block is one piece of a page. A folded block has a summary, and its content may be shortened line by line when the
+// page would be too long.
 type block struct {
 	summary string // plain words of ours; "" when the block is not folded
 	text    string
 }
 
-// add appends a block that stays whole; an empty text adds nothing.
+// add appends a block that is not shortened; an empty text adds nothing.
 func (p *page) add(text string) {
 	if text = strings.TrimSpace(text); text != "" {
 		p.blocks = append(p.blocks, block{text: text})
 	}
 }
 
-// fold appends a block that people open with a click. Any line of text must be
-// removable together with all lines after it, as in quotes, lists, tables and what
-// [Fence] makes.
+// fold appends a collapsed block. Any line of text must be removable together with all following lines, as in quotes,
+// lists, tables and the result of [Fence].
 func (p *page) fold(summary, text string) {
 	if text = strings.TrimSpace(text); text != "" {
 		p.blocks = append(p.blocks, block{summary: summary, text: text})
@@ -48,8 +46,8 @@ func (p *page) text() string {
 	return assemble(p.blocks)
 }
 
-// String assembles the page within MaxBody. The longest folded block gives way
-// first; when there is nothing folded left to shorten, the end is cut.
+// String assembles the page within MaxBody. It shortens the longest folded block first; when there is nothing folded
+// left to shorten, it cuts the end.
 func (p *page) String() string {
 	blocks := append([]block(nil), p.blocks...)
 	short := make([]bool, len(blocks))
@@ -92,8 +90,7 @@ func assemble(blocks []block) string {
 	return b.String()
 }
 
-// longestFold is the folded block with the longest text that was not shortened
-// yet, or -1.
+// longestFold is the folded block with the longest text that was not yet shortened, or -1.
 func longestFold(blocks []block, short []bool) int {
 	best := -1
 	for i, b := range blocks {
@@ -104,8 +101,8 @@ func longestFold(blocks []block, short []bool) int {
 	return best
 }
 
-// openFence is the fence that a text of ours opens and does not close, "" when there is none. Only [Fence]
-// begins a line with one.
+// openFence is the fence that a text of ours opens and does not close, "" when there is none. Only [Fence] begins a
+// line with one.
 func openFence(s string) string {
 	open := ""
 	for line := range strings.Lines(s) {
@@ -121,8 +118,7 @@ func openFence(s string) string {
 	return open
 }
 
-// cutAtLine cuts s to at most limit bytes at the end of a line, or of a character
-// where the first line alone is longer.
+// cutAtLine cuts s to at most limit bytes at the end of a line, or of a character if the first line alone is longer.
 func cutAtLine(s string, limit int) string {
 	if len(s) <= limit {
 		return s

@@ -10,12 +10,10 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// An attempt of several runs is shown as a list of its parts until it is judged, and in one
-// line from then on. What is exported here is plain text for terminals and pages, with words
-// of models in it: before it goes into Markdown it goes through [Line].
+// An attempt of several runs is shown as a list of its parts until it is judged, and then on one line. The exported
+// functions return plain text for terminals and pages, with words of models in it: use [Line] to put it into Markdown.
 
-// ShapeName says how an attempt's work hangs together, in a few words; empty for one run
-// that nothing is said of.
+// ShapeName describes the structure of an attempt's work in a few words; empty for a single run without a description.
 func ShapeName(a sia.Attempt) string {
 	n := partsOf(a, sia.PartOfPlan)
 	switch a.Structure {
@@ -52,8 +50,7 @@ func partsOf(a sia.Attempt, kind sia.PartKind) (n int) {
 	return n
 }
 
-// shapeLine says how an attempt's work hangs together, and why; empty where there is nothing
-// to say.
+// shapeLine describes the structure of an attempt's work, and the reason for it; empty where there is nothing to say.
 func shapeLine(a sia.Attempt) string {
 	s := sentenceCase(ShapeName(a))
 	if s != "" && a.Shape != "" {
@@ -62,7 +59,7 @@ func shapeLine(a sia.Attempt) string {
 	return s
 }
 
-// PartWords says what a part is for, on one line.
+// PartWords describes a part's purpose on one line.
 func PartWords(p sia.Part) string {
 	switch p.Kind {
 	case sia.PartRacer:
@@ -75,17 +72,16 @@ func PartWords(p sia.Part) string {
 	return firstSentence(p.Do)
 }
 
-// firstSentence is a text up to its first full stop, without that.
+// firstSentence is a text up to its first full stop, without it.
 func firstSentence(s string) string {
 	first, _, _ := strings.Cut(oneLine(head(s)), ". ")
 	return strings.TrimSuffix(first, ".")
 }
 
-// head is the beginning of a text, as much as is ever shown of it in a line: parts are many, and
-// what is said of them may be long.
+// head is the beginning of a text, longer than any shown line: an attempt may have many parts with long descriptions.
 func head(s string) string { return strings.ToValidUTF8(s[:min(len(s), 4096)], "") }
 
-// partIcon is how far a part is. Icons are never alone: words beside them say the same.
+// partIcon shows a part's state. An icon is always next to words that say the same.
 func partIcon(s sia.PartState) string {
 	switch s {
 	case sia.PartDone:
@@ -98,8 +94,7 @@ func partIcon(s sia.PartState) string {
 	return "⏳"
 }
 
-// PartTrouble is why a part's last run failed, in about so many words; empty where nothing is
-// known of it.
+// PartTrouble explains why a part's last run failed, in about so many words; empty where that is unknown.
 func PartTrouble(p sia.Part, words int) string {
 	brief := func(s string, words int) string { return cut(fewWords(head(s), words), 8*words) }
 	c := p.Checked
@@ -118,8 +113,7 @@ func PartTrouble(p sia.Part, words int) string {
 	return s
 }
 
-// partLine is one part: what it is for, how far it is, who else than the attempt's coder does
-// it, and what went wrong.
+// partLine is one part: its purpose, its state, its coder if it is not the attempt's, and its failure.
 func partLine(a sia.Attempt, number int) string {
 	p := a.Parts[number-1]
 	if p.Kind == sia.PartRacer {
@@ -175,10 +169,10 @@ func partNotes(a sia.Attempt, p sia.Part) (notes []string) {
 	return notes
 }
 
-// tries is how often a part was tried that is not done.
+// tries counts the tries of a part that is not done.
 func tries(p sia.Part) string { return text.Count(max(1, p.Tries), "try", "tries") }
 
-// partList is what stands beneath an attempt: its parts until it is judged, then one line.
+// partList is the text below an attempt: its parts until it is judged, then one line.
 func partList(a sia.Attempt) string {
 	var b strings.Builder
 	shape := shapeLine(a)
@@ -197,7 +191,7 @@ func partList(a sia.Attempt) string {
 	return b.String()
 }
 
-// partsInBrief is how the parts of an attempt went that was judged, in one line.
+// partsInBrief summarises the parts of a judged attempt on one line.
 func partsInBrief(a sia.Attempt) string {
 	if a.Structure == plan.Race {
 		return raceInBrief(a)
@@ -234,7 +228,7 @@ func partsInBrief(a sia.Attempt) string {
 	return strings.Join(said, "; ")
 }
 
-// partsDone says of how many parts an attempt was, and how many are done if not all are.
+// partsDone counts the parts of an attempt, and those done if not all are.
 func partsDone(a sia.Attempt) string {
 	of := func(kinds ...sia.PartKind) (all, done int) {
 		for _, p := range a.Parts {
@@ -262,9 +256,8 @@ func partsDone(a sia.Attempt) string {
 	return s
 }
 
-// concurrentParts are the parts of a plan that were begun at the same time, as far as that is
-// certain: those that rest on the same others, where there was room for whatever else there
-// was to do.
+// concurrentParts returns the parts of a plan that certainly started at the same time: those with the same
+// dependencies, if there was capacity for them next to other work.
 func concurrentParts(a sia.Attempt) (groups [][]int) {
 	needs, grouped := a.Needs(), map[int]bool{}
 	for i, p := range a.Parts {

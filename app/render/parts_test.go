@@ -16,7 +16,7 @@ import (
 	"github.com/sia-bot/sia/sim/apptest"
 )
 
-// part is one of the story's plan, in a state.
+// part is a part of the story's plan, in a state.
 func part(n int, state sia.PartState, needs ...int) sia.Part {
 	p := []plan.Part{
 		{Do: "Add a `Mailer` interface with a recorder in mail/mailer.go. Nothing calls it yet.",
@@ -35,13 +35,13 @@ func part(n int, state sia.PartState, needs ...int) sia.Part {
 	return out
 }
 
-// red is what the sandbox said of the second part.
+// red is the sandbox's result for the second part.
 func red() *sia.CheckRun {
 	return &sia.CheckRun{Command: "go test ./booking -run TestBookingSendsMail", Excerpt: log, Class: "test",
 		Tests: []string{"TestBookingSendsMail"}}
 }
 
-// linear has a part done, one under way, and one that waits.
+// linear has one part done, one in progress, and one waiting.
 func linear() sia.Task {
 	t := working()
 	a := &t.Attempts[0]
@@ -50,7 +50,7 @@ func linear() sia.Task {
 	return t
 }
 
-// parallel has a part that failed and is tried again by another coder.
+// parallel has a part that failed and is retried by another coder.
 func parallel() sia.Task {
 	t := linear()
 	a := &t.Attempts[0]
@@ -63,7 +63,7 @@ func parallel() sia.Task {
 	return t
 }
 
-// merging has parts that conflict, which is a part of its own.
+// merging has conflicting parts, which adds a part for the merge.
 func merging() sia.Task {
 	t := parallel()
 	a := &t.Attempts[0]
@@ -76,8 +76,8 @@ func merging() sia.Task {
 	return t
 }
 
-// together is the same after it passed, with what did not hold together mended.
-func together() sia.Task {
+// mergedParts is merging after it passed, with the incompatibility of the parts fixed.
+func mergedParts() sia.Task {
 	t := merging()
 	a := &t.Attempts[0]
 	a.Parts[3].State = sia.PartDone
@@ -133,7 +133,7 @@ func unreproduced() sia.Task {
 	return t
 }
 
-// race has the second racer's change before the checks, after the first one's was red there.
+// race has the second racer's change in the checks, after the first one's failed there.
 func race() sia.Task {
 	t := judged(working(), "")
 	t.State, t.Checks[0].Colour = sia.Checking, sia.Running
@@ -152,7 +152,7 @@ func race() sia.Task {
 	return t
 }
 
-// racing is the same while they work.
+// racing is the same while the racers work.
 func racing() sia.Task {
 	t := working()
 	a := race().Attempts[0]
@@ -164,7 +164,7 @@ func racing() sia.Task {
 	return t
 }
 
-// lost failed for want of a part that was given up.
+// lost failed because a part was given up.
 func lost() sia.Task {
 	t := parallel()
 	a := &t.Attempts[0]
@@ -177,7 +177,7 @@ func lost() sia.Task {
 	return judged(t, sia.AttemptFail)
 }
 
-// many has more parts than a comment can show openly, each with as much to say as may be.
+// many has more parts than a comment can show, each with as much text as possible.
 func many() sia.Task {
 	t := parallel()
 	a := &t.Attempts[0]
@@ -194,27 +194,27 @@ func many() sia.Task {
 	return t
 }
 
-// takenApart are the tasks with parts in their attempts, by name.
-func takenApart() map[string]sia.Task {
+// tasksWithParts returns the tasks with parts in their attempts, by name.
+func tasksWithParts() map[string]sia.Task {
 	unplanned := linear()
 	unplanned.Attempts[0].Parts = nil
 	whole := linear()
 	a := &whole.Attempts[0]
 	a.Structure, a.Parts, a.Shape = plan.Whole, nil,
 		"no plan of parts could be worked by: part 1: check must have 1 to 500 bytes"
-	aggregating := together()
+	aggregating := mergedParts()
 	aggregating.State, aggregating.Attempts[0].Outcome = sia.Working, ""
 	aggregating.Attempts[0].Aggregating, aggregating.Attempts[0].EndedAt = true, unplanned.Attempts[0].EndedAt
 	held := parallel()
 	held.State, held.Pause = sia.OnHold,
 		&sia.Pause{From: sia.Working, By: sia.Actor{Login: "mia"}, Kind: sia.PausedByPerson, Reason: "asked to pause"}
-	return map[string]sia.Task{"linear": linear(), "parallel": parallel(), "merge": merging(), "together": together(),
+	return map[string]sia.Task{"linear": linear(), "parallel": parallel(), "merge": merging(), "together": mergedParts(),
 		"reproduced": reproduced(), "unreproduced": unreproduced(), "race": race(), "racing": racing(), "lost": lost(),
 		"many": many(), "unplanned": unplanned, "whole-after-all": whole, "aggregating": aggregating, "held": held}
 }
 
 func TestParts(t *testing.T) {
-	for name, task := range takenApart() {
+	for name, task := range tasksWithParts() {
 		t.Run(name, func(t *testing.T) {
 			status := render.Status(task, links, now)
 			if n := apptest.VisibleWords(status); n > apptest.WordLimits["status"] {
@@ -239,7 +239,7 @@ func TestParts(t *testing.T) {
 func TestPartMessages(t *testing.T) {
 	var b strings.Builder
 	say := func(message string) { b.WriteString(message + "----\n") }
-	task := together()
+	task := mergedParts()
 	task.Attempts[0].Parts[0].Summary = "Added it.\n\nFixes #7 [skip ci]"
 	for n := range task.Attempts[0].Parts {
 		say(render.PartMessage(task, task.Attempts[0], n+1))
@@ -258,7 +258,7 @@ func TestPartMessages(t *testing.T) {
 	}
 }
 
-// TestNoPartIsHarmful renders attempts with parts that are hostile in every word, in every state.
+// TestNoPartIsHarmful renders attempts with only hostile words in their parts, in every state.
 func TestNoPartIsHarmful(t *testing.T) {
 	skips := regexp.MustCompile(`(?i)\[(skip|no|ci|actions)`)
 	rapid.Check(t, func(t *rapid.T) {
@@ -319,7 +319,7 @@ func TestNoPartIsHarmful(t *testing.T) {
 	})
 }
 
-// TestManyLongPartsFit holds the limits at ten times what a plan may have.
+// TestManyLongPartsFit checks the limits at ten times a plan's maximum.
 func TestManyLongPartsFit(t *testing.T) {
 	task := lost()
 	a := &task.Attempts[0]

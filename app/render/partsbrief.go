@@ -9,8 +9,8 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// takenApart is the task's present attempt where it is worked on by several runs; else nil.
-func takenApart(t sia.Task) *sia.Attempt {
+// multiRunAttempt is the task's present attempt if it has several runs; else nil.
+func multiRunAttempt(t sia.Task) *sia.Attempt {
 	a := t.Attempt()
 	if a == nil || !a.Divided() || a.Outcome != "" {
 		return nil
@@ -18,7 +18,7 @@ func takenApart(t sia.Task) *sia.Attempt {
 	return a
 }
 
-// partsHead is the headline of an attempt of several runs while they are made.
+// partsHead is the headline of an attempt of several runs in progress.
 func partsHead(a sia.Attempt) string {
 	s := fmt.Sprintf("🛠️ Attempt %d", a.Number)
 	switch {
@@ -44,7 +44,7 @@ func partsIn(a sia.Attempt, state sia.PartState) (n int) {
 	return n
 }
 
-// partsNow says what happens in an attempt of several runs, and what comes next.
+// partsNow describes the current and the next step of an attempt of several runs.
 func partsNow(a sia.Attempt) string {
 	with := ""
 	if a.Technique != "" {
@@ -67,31 +67,31 @@ func partsNow(a sia.Attempt) string {
 	return "Coding agents work on its parts" + with + ". Once each holds, they are put together and pushed, " + judges
 }
 
-// How many words of what a part is for are shown openly.
+// The most words of a part's purpose that are visible.
 const (
 	leastOfPart = 4
 	mostOfPart  = 12
 )
 
-// briefParts is the check-list of the present attempt's parts in so many words at most, while
-// they are worked on. Where there is no room for all, those count that something happens to.
+// briefParts is the checklist of the present attempt's parts in at most room words, while they are worked on. If not
+// all fit, it lists those in progress.
 func briefParts(t sia.Task, room int) string {
-	a := takenApart(t)
+	a := multiRunAttempt(t)
 	if a == nil || len(a.Parts) == 0 || t.State != sia.Working && t.State != sia.OnHold {
 		return ""
 	}
 	for _, all := range []bool{true, false} {
 		for most := mostOfPart; most >= leastOfPart; most-- {
 			if s := briefPartList(*a, most, all); words(s) <= room {
-				return s // also when it is empty: nothing happens to any
+				return s // also when it is empty: none is in progress
 			}
 		}
 	}
 	return ""
 }
 
-// briefPartList shows so many words of each part; without all, of each that is neither done
-// nor waits for others. It is empty where that is none.
+// briefPartList shows the given number of words of each part, or, if all is false, of each that is neither done nor
+// waits for others. It is empty where there are none.
 func briefPartList(a sia.Attempt, most int, all bool) string {
 	var b strings.Builder
 	left := 0
@@ -108,7 +108,7 @@ func briefPartList(a sia.Attempt, most int, all bool) string {
 	return b.String()
 }
 
-// briefPart is one part in so many words of others.
+// briefPart is one part with most words of foreign text.
 func briefPart(p sia.Part, number, most int) string {
 	if p.Kind == sia.PartRacer {
 		s := racerIcon(p) + " **" + few(p.Coder, 2) + "**"
@@ -130,7 +130,7 @@ func briefPart(p sia.Part, number, most int) string {
 	return s + few(PartWords(p), most)
 }
 
-// briefTrouble is why a part has to be tried again, or is not; empty where all is well.
+// briefTrouble explains why a part is or is not tried again; empty if there was no failure.
 func briefTrouble(p sia.Part, words int) string {
 	why := PartTrouble(p, words)
 	switch p.State {
@@ -147,9 +147,9 @@ func briefTrouble(p sia.Part, words int) string {
 	return strings.TrimSuffix(fmt.Sprintf("try %d: %s", p.Tries+1, why), ": ")
 }
 
-// partsProgress is the present attempt's parts for the check run: how far they are, and each.
+// partsProgress lists the present attempt's parts and their progress, for the check run.
 func partsProgress(t sia.Task) string {
-	a := takenApart(t)
+	a := multiRunAttempt(t)
 	if a == nil || len(a.Parts) == 0 {
 		return ""
 	}

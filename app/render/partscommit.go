@@ -8,9 +8,8 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// PartMessage is the subject and body of the commit that holds the work on a part of an
-// attempt, as [CommitMessage] is of an attempt's. number is the part's, from 1; what is no
-// number of a part gives the attempt's message.
+// PartMessage is the subject and body of the commit with the work on a part of an attempt, as [CommitMessage] is for an
+// attempt. number is the part's, from 1; any other number gives the attempt's message.
 func PartMessage(t sia.Task, a sia.Attempt, number int) string {
 	if number < 1 || number > len(a.Parts) {
 		return CommitMessage(t, a)
@@ -46,8 +45,7 @@ func PartMessage(t sia.Task, a sia.Attempt, number int) string {
 	return message(subject, paragraphs)
 }
 
-// PartsMergeMessage is the message of the commit that puts parts of an attempt together; over
-// are their numbers.
+// PartsMergeMessage is the message of the commit that merges parts of an attempt; over are their numbers.
 func PartsMergeMessage(t sia.Task, a sia.Attempt, over []int) string {
 	paragraphs := []string{fmt.Sprintf("Attempt %d at issue %d.", a.Number, t.Issue)}
 	for _, n := range over {

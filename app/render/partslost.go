@@ -8,8 +8,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// lostPart is the number of the part for want of which an attempt failed; 0: the checks or
-// something else judged it. A test that could not be written is no such part.
+// lostPart is the number of the part that made an attempt fail by not being finished; 0: the attempt has another
+// result. A test that could not be written is no such part.
 func lostPart(a sia.Attempt) int {
 	if a.Outcome != sia.AttemptFail {
 		return 0
@@ -17,14 +17,14 @@ func lostPart(a sia.Attempt) int {
 	return a.Lost()
 }
 
-// lostLine says in about so many words which part an attempt failed for, and why.
+// lostLine names the part for which an attempt failed, and the reason, in about room words.
 func lostLine(a sia.Attempt, number, room int) string {
 	p := a.Parts[number-1]
 	return fmt.Sprintf("❌ **Part %d of %d was given up:** ", number, len(a.Parts)) +
 		few(cmp.Or(PartTrouble(p, room), PartWords(p)), max(1, room-2))
 }
 
-// lostText says the same in full, and how the other parts ended.
+// lostText says the same in full, with the results of the other parts.
 func lostText(a sia.Attempt, number int) string {
 	p := a.Parts[number-1]
 	var b strings.Builder

@@ -9,8 +9,7 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// pullParts says of which parts the change is, and for each what SIA itself saw of it; empty
-// for the work of one run.
+// pullParts lists the parts of the change, each with what SIA verified of it; empty for the work of one run.
 func pullParts(a sia.Attempt) string {
 	switch {
 	case len(a.Parts) == 0:
@@ -33,7 +32,7 @@ func pullParts(a sia.Attempt) string {
 	return b.String()
 }
 
-// PartSeen says whether SIA saw in the sandbox that a part of an attempt is done.
+// PartSeen says whether SIA verified in the sandbox that a part of an attempt is done.
 func PartSeen(a sia.Attempt, number int) string {
 	p := a.Parts[number-1]
 	c := p.Checked
@@ -59,13 +58,13 @@ func PartSeen(a sia.Attempt, number int) string {
 	return "✅ SIA saw it hold in the sandbox" + command
 }
 
-// testShown reports whether a part makes a test pass that was seen to show the fault.
+// testShown reports whether a part passes a test that was seen to reproduce the fault.
 func testShown(a sia.Attempt, p sia.Part) bool {
 	return a.Structure == plan.Reproduce && a.Parts[0].Kind == sia.PartTest && a.Parts[0].State == sia.PartDone &&
 		p.Kind == sia.PartOfPlan
 }
 
-// pullRace says who made the change, and the results of all racers.
+// pullRace names who made the change, and the results of all racers.
 func pullRace(a sia.Attempt) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s did this, each the whole of it and without the others. The tests in the sandbox ranked the "+

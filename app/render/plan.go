@@ -8,9 +8,8 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// PlanComment is a plan as a comment on the task's own issue: what will be done
-// once somebody says yes, and how to say so. It has no boxes to tick, for a tick
-// in the comment of an older plan would be taken for a yes to this one.
+// PlanComment is a plan as a comment on the task's issue: what will be done after approval, and how to approve it. It
+// has no tick boxes, because a tick in the comment of an older plan would be taken for approval of this one.
 func PlanComment(t sia.Task, e sia.Escalation, l Links) string {
 	var p page
 	p.add("### 📝 Shall it be done like this?")
@@ -80,7 +79,7 @@ func planWaits(t sia.Task, e sia.Escalation) string {
 	return s
 }
 
-// waitsForYes reports whether a plan waits for somebody's yes.
+// waitsForYes reports whether a plan waits for approval.
 func waitsForYes(t sia.Task) bool {
 	return t.State == sia.Escalated && t.Escalation != nil && t.Escalation.Kind == sia.AskPlan
 }

@@ -8,31 +8,31 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// PolicyChange is a change of a policy, as people are told of it.
+// PolicyChange is a change of a policy, for texts about it.
 type PolicyChange struct {
 	Decision, Name string
-	File           string // its path
+	File           string // path
 	Change         string // in words, such as "parameters.threshold: 0.65 -> 0.5"
-	Diff           string // of the file, unified, without its names
+	Diff           string // unified, without the file names
 	Reason         string
 	By             string // who proposed it: a login, or a model's name
 	Person         bool   // By is a login
-	Number         int    // of the changes that were ever proposed for this policy
-	Gate           string // what tasks that were played again said
+	Number         int    // number of the change among all proposed for this policy
+	Gate           string // result of replayed tasks
 	Phase          string
-	Why            string // of the phase
-	Everywhere     bool   // about all repositories of the owner
+	Why            string // reason of the phase
+	Everywhere     bool   // for all repositories of the owner
 	Place          sia.Repo
-	Waits          bool // for a person's approval
+	Waits          bool // whether it waits for a person's approval
 
-	Present, Candidate [2]int // tasks that were resolved, and tried
+	Present, Candidate [2]int // tasks resolved, and tried
 	Open               int
 	E, Harm            float64
-	Usual              [2]int // of what is in force: tasks that say what is usual, and how many it takes to watch it
+	Usual              [2]int // of the present policy: tasks in the baseline, and how many are needed to monitor it
 	Guards             []PolicyGuard
 }
 
-// PolicyGuard is one metric of a policy that is in force.
+// PolicyGuard is a monitored metric of a policy in force.
 type PolicyGuard struct {
 	Metric      string
 	Before      float64 // share, 0–1
@@ -40,7 +40,7 @@ type PolicyGuard struct {
 	Alarm       bool
 }
 
-// PolicyMarker is the first line of the one comment on the pull request of an experiment.
+// PolicyMarker is the first line of the only comment on the pull request of an experiment.
 func PolicyMarker(experiment string) string {
 	return Marker{Kind: "experiment", Key: experiment}.String()
 }
@@ -77,7 +77,7 @@ func policyWhere(c PolicyChange) string {
 	return Code(c.Place.String(), 0)
 }
 
-// policyNext says what people can do about a change that was proposed.
+// policyNext says what people can do about a proposed change.
 func policyNext(c PolicyChange) string {
 	start := "The experiment begins by itself, because `policies.autonomy` says so."
 	if c.Waits {
@@ -88,7 +88,7 @@ func policyNext(c PolicyChange) string {
 		"SIA watches it and takes it back if it does harm."
 }
 
-// PolicyComment is the one comment of SIA's on that pull request: how the experiment stands.
+// PolicyComment is SIA's only comment on that pull request: the state of the experiment.
 func PolicyComment(c PolicyChange) string {
 	var p page
 	switch c.Phase {
@@ -133,7 +133,7 @@ func PolicyComment(c PolicyChange) string {
 	return p.String()
 }
 
-// policyTally is a table of the results of both halves.
+// policyTally is a table of the results of both arms.
 func policyTally(c PolicyChange) string {
 	if c.Present[1]+c.Candidate[1] == 0 {
 		return ""
@@ -167,7 +167,7 @@ func policyGuards(c PolicyChange) string {
 	return b.String()
 }
 
-// PolicyRevertTitle is the title of the pull request that takes a change back.
+// PolicyRevertTitle is the title of the pull request that reverts a change.
 func PolicyRevertTitle(c PolicyChange) string {
 	return title(fmt.Sprintf("Take back: policy %s, %s", c.Name, c.Change))
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// policyChange is one as people are told of it; the model's words are a stranger's.
+// policyChange is a change with a model's words, which are foreign.
 func policyChange(phase string) render.PolicyChange {
 	return render.PolicyChange{Decision: "recover", Name: "recover", File: ".sia/policies/recover.yml",
 		Change: "parameters.base.retry: 0.1 -> 0.3", Diff: "-  base: {retry: 0.1}\n+  base: {retry: 0.3}",

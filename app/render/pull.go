@@ -9,13 +9,13 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// How many characters of a title are people's or models', and how many GitHub takes.
+// The most characters of people's and models' words in a title, and GitHub's limit.
 const (
 	maxTitle    = 200
 	githubTitle = 256
 )
 
-// title is a title on GitHub. What keeps foreign words in it from meaning something adds to them.
+// title is a title for GitHub. Neutralising foreign words adds characters, so it is cut twice.
 func title(words string) string { return cut(Neutralise(cut(oneLine(words), maxTitle)), githubTitle) }
 
 // PullTitle is the title of the task's pull request.
@@ -26,8 +26,8 @@ func PullTitle(t sia.Task) string {
 	return fmt.Sprintf("Resolve issue %d", t.Issue)
 }
 
-// PullBody is the text of the task's pull request: what it is for, how far it goes, what was changed and why, and how
-// it was validated. files are what the head changes; none where that is not known.
+// PullBody is the text of the task's pull request: its purpose, its state, its changes and their reasons, and its
+// validation. files are the changes of the head; none if unknown.
 func PullBody(t sia.Task, files []ChangedFile, l Links) string {
 	var p page
 	p.add(fmt.Sprintf("Closes #%d", t.Issue))
@@ -51,7 +51,7 @@ func PullBody(t sia.Task, files []ChangedFile, l Links) string {
 	return p.String()
 }
 
-// pullState says how far the work is. One that is not open yet is taken for the draft that it is to be.
+// pullState describes the progress. A pull request that is not open yet is treated as a draft.
 func pullState(t sia.Task) string {
 	noDraft := t.Pull.Number != 0 && !t.Pull.Draft
 	if AwaitsTestAcceptance(t) {
@@ -100,7 +100,7 @@ func pullState(t sia.Task) string {
 	return "A draft: SIA is still working on it, and marks it ready for review when every required check is green."
 }
 
-// pullAwaits says what a person has to accept before the task passes.
+// pullAwaits lists what a person has to accept before the task passes.
 func pullAwaits(t sia.Task) string {
 	s := allGreen(t, "is", " on "+Code(t.Head.Short(), 0)) + ", but tests or protected files were changed. " +
 		"SIA waits until somebody with write access has looked at that and comments `/sia accept-tests`, or `/sia stop`"
@@ -115,7 +115,7 @@ func pullAwaits(t sia.Task) string {
 	return s
 }
 
-// allGreen says of a pass how its checks are, or were, where, and names those that are not green.
+// allGreen describes the checks of a pass, in the tense of the verb is, and names those that are not green.
 func allGreen(t sia.Task, is, where string) string {
 	var others []string
 	for _, c := range t.Checks {
@@ -139,14 +139,14 @@ func allGreen(t sia.Task, is, where string) string {
 	return "The checks that count " + are + " green" + where + ", and " + text.List(others) + " " + not + " not"
 }
 
-// allGreenToo says the same within a sentence.
+// allGreenToo is allGreen within a sentence.
 func allGreenToo(t sia.Task, where string) string {
 	s := allGreen(t, "is", where)
 	return strings.ToLower(s[:1]) + s[1:]
 }
 
-// checksGreen reports whether every required check of the head was green when it was last judged. That
-// is no verdict: changes to tests may be left for a person to accept.
+// checksGreen reports whether every required check of the head was green when it was last judged. That is no verdict:
+// changes to tests may wait for acceptance.
 func checksGreen(t sia.Task) bool {
 	required := 0
 	for _, c := range t.Checks {
@@ -170,7 +170,7 @@ func lastWithWork(t sia.Task) *sia.Attempt {
 	return nil
 }
 
-// routeLine says by which approach the change came about.
+// routeLine names the approach that produced the change.
 func routeLine(t sia.Task, a sia.Attempt) string {
 	if a.Technique == "" {
 		return ""
@@ -201,7 +201,7 @@ func validation(t sia.Task) string {
 			break
 		}
 		note := Line(CheckNote(c), 200)
-		if !c.Required && !strings.HasPrefix(note, "not required") { // the gate says it of what is not green
+		if !c.Required && !strings.HasPrefix(note, "not required") { // the gate says so for checks that are not green
 			note = strings.TrimPrefix(note+"; not required", "; ")
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", cell(link(Code(c.Name, 100), c.URL)), colourWords(c.Colour), cell(note))
@@ -219,8 +219,8 @@ func validation(t sia.Task) string {
 	return b.String()
 }
 
-// askedFor lists the expectations of tests that the head changed, each with the words
-// of the issue that ask for it; empty when nobody had to look for them.
+// askedFor lists the expectations of tests that the head changed, each with the words of the issue that ask for it;
+// empty when no such change was made.
 func askedFor(t sia.Task) string {
 	w := t.Gate.Weighing
 	if !w.AskedFor() || w.SHA != t.Head || slices.Contains(t.Accepted, t.Head) {
@@ -241,7 +241,7 @@ func askedFor(t sia.Task) string {
 
 const maxAskedFor = 20
 
-// CheckNote is why a check has its colour, where that says more than the colour.
+// CheckNote explains a check's colour; empty where the colour says everything.
 func CheckNote(c sia.Check) string {
 	if c.Colour == sia.Red && c.Why == "failed" {
 		return ""

@@ -9,7 +9,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// walked is a task that passed, was followed up, and says file by file why.
+// walked is a task that passed, had a follow-up, and gives a reason for each file.
 func walked() sia.Task {
 	t := passed()
 	t.Attempts[1].Summary = "An interface with a recorder takes the provider's place.\n\n" +
@@ -36,8 +36,8 @@ func changedFiles() []render.ChangedFile {
 	}
 }
 
-// A pull request tells its whole change file by file, follow-ups included. What an attempt says of a file that is not
-// in the change is not told.
+// A pull request describes its whole change file by file, follow-ups included. An attempt's words about a file that is
+// not in the change are left out.
 func TestWalkThrough(t *testing.T) {
 	body := render.PullBody(walked(), changedFiles(), links)
 	golden(t, "pull/walkthrough.md", body)
@@ -46,7 +46,7 @@ func TestWalkThrough(t *testing.T) {
 	}
 }
 
-// Files that tools write are known by their paths, and by what they say of themselves.
+// Generated files are recognised by their paths, and by marks in their first lines.
 func TestGenerated(t *testing.T) {
 	for path, want := range map[string]bool{"go.sum": true, "web/yarn.lock": true, "vendor/a/b.go": true,
 		"a/dist/x.js": true, "api/user.pb.go": true, "Form.Designer.cs": true, "x.min.js": true,
@@ -61,7 +61,7 @@ func TestGenerated(t *testing.T) {
 	}
 }
 
-// However many files there are and whatever they are called, the text stays within bounds and its table whole.
+// However many files there are and whatever their names, the text stays within bounds and its table complete.
 func TestWalkThroughIsBounded(t *testing.T) {
 	task := walked()
 	var files []render.ChangedFile

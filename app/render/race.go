@@ -8,8 +8,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// RacerNote is the result of a racer's change: what the tests in the sandbox said of it,
-// and whether it was checked.
+// RacerNote is the result of a racer's change: that of the tests in the sandbox, and whether it was checked.
 func RacerNote(a sia.Attempt, p sia.Part) string {
 	switch p.State {
 	case sia.PartDone:
@@ -23,17 +22,17 @@ func RacerNote(a sia.Attempt, p sia.Part) string {
 	default:
 		return "waits"
 	}
-	s := inSandbox(p) + toldApart(p)
+	s := inSandbox(p) + otherRuns(p)
 	if p.Diff.Files > 0 {
 		s += fmt.Sprintf(", +%d −%d", p.Diff.Added, p.Diff.Deleted)
 	}
-	if rank := ranked(a, p); rank != "" {
+	if rank := checkedNote(a, p); rank != "" {
 		s += "; " + rank
 	}
 	return s
 }
 
-// inSandbox is what the tests in the sandbox said of a racer's change.
+// inSandbox is the result of the tests in the sandbox for a racer's change.
 func inSandbox(p sia.Part) string {
 	c := p.Checked
 	switch {
@@ -51,8 +50,8 @@ func inSandbox(p sia.Part) string {
 	return fmt.Sprintf("%d tests fail in the sandbox", len(c.Tests))
 }
 
-// toldApart is what else was run of a racer's change.
-func toldApart(p sia.Part) (s string) {
+// otherRuns is the result of the other runs of a racer's change.
+func otherRuns(p sia.Part) (s string) {
 	if c := p.Reproduced; c != nil && c.Missing == "" {
 		s = map[bool]string{true: ", the test that shows the fault passes",
 			false: ", the test that shows the fault fails"}[c.Holds]
@@ -65,8 +64,8 @@ func toldApart(p sia.Part) (s string) {
 	return s
 }
 
-// ranked says whether a racer's change was checked, and what they said.
-func ranked(a sia.Attempt, p sia.Part) string {
+// checkedNote says whether a racer's change was checked, with the result.
+func checkedNote(a sia.Attempt, p sia.Part) string {
 	switch {
 	case !p.Pushed && slices.ContainsFunc(a.Parts, func(q sia.Part) bool { return q.Pushed }):
 		return "ranked lower"
@@ -90,7 +89,7 @@ func racerLine(a sia.Attempt, p sia.Part) string {
 	return racerIcon(p) + " " + who + " — " + Line(RacerNote(a, p), 0)
 }
 
-// racerIcon is what the tests in the sandbox said of a racer's change, once there is one.
+// racerIcon shows the result of the tests in the sandbox, once there is a change.
 func racerIcon(p sia.Part) string {
 	switch c := p.Checked; {
 	case p.State != sia.PartDone:
@@ -103,7 +102,7 @@ func racerIcon(p sia.Part) string {
 	return "✅"
 }
 
-// raceInBrief is how a race went that was judged.
+// raceInBrief summarises a judged race.
 func raceInBrief(a sia.Attempt) string {
 	var said []string
 	for _, p := range a.Parts {

@@ -22,8 +22,8 @@ var (
 	vowels      = regexp.MustCompile(`[aeiouy]+`)
 )
 
-// seenAtOnce is what of a comment people see before they unfold anything, logs included: folds in folds are folded, and
-// what stands between two folds is not.
+// seenAtOnce is the visible part of a comment before anything is unfolded, logs included: nested folds are folded, and
+// text between two folds is not.
 func seenAtOnce(comment string) string {
 	var s strings.Builder
 	for depth := 0; comment != ""; {
@@ -45,13 +45,13 @@ func seenAtOnce(comment string) string {
 	return linkTarget.ReplaceAllString(htmlPart.ReplaceAllString(s.String(), ""), "]")
 }
 
-// prose is a text without logs: the words that SIA chose, and short foreign text.
+// prose is a text without logs: SIA's words, and short foreign text.
 func prose(seen string) string { return codeBlock.ReplaceAllString("\n"+seen+"\n", "\n") }
 
 var reviewSection = regexp.MustCompile(`(?m)^=== .* ===$`)
 
-// comments are what a golden file holds of which people see one: of a review its body with its lines, or the body for
-// where nothing can stand on lines.
+// comments splits a golden file into the comments that people see as one: a review's body with its lines, or the body
+// for a review without lines.
 func comments(golden string) []string {
 	parts := reviewSection.Split(golden, -1)
 	if len(parts) == 1 {
@@ -60,8 +60,8 @@ func comments(golden string) []string {
 	return []string{parts[0] + strings.Join(parts[2:], "\n"), parts[1]}
 }
 
-// sentences are those of a text's prose: pieces between full stops and the ends of lines that have four words or more.
-// Headings, cells of tables and labels of that length count, too.
+// sentences are those of a text's prose: pieces of four words or more between full stops and line ends. Headings, table
+// cells and labels of that length count, too.
 func sentences(s string) (all []string) {
 	s = codeSpan.ReplaceAllString(s, "code")
 	for _, line := range strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '|' }) {
@@ -75,8 +75,8 @@ func sentences(s string) (all []string) {
 }
 
 // grade is the Flesch–Kincaid grade of prose: 0.39 words a sentence + 11.8 syllables a word − 15.59 (Kincaid,
-// Fishburne, Rogers and Chissom 1975). A span of code counts as a word of one syllable. Syllables are groups of
-// vowels, a last e aside.
+// Fishburne, Rogers and Chissom 1975). Inline code counts as a word of one syllable. Syllables are groups of vowels,
+// without a final e.
 func grade(all []string) float64 {
 	if len(all) == 0 {
 		return 0
@@ -95,7 +95,7 @@ func grade(all []string) float64 {
 	return .39*float64(words)/float64(len(all)) + 11.8*float64(syllables)/float64(words) - 15.59
 }
 
-// TestSeenAtOnce: what is folded is not counted, and what stands after a fold is.
+// TestSeenAtOnce: folded text is not counted, and text after a fold is.
 func TestSeenAtOnce(t *testing.T) {
 	got := seenAtOnce("one\n<details><summary>two</summary>three <details>four</details> five</details>\n" +
 		"six [seven](https://x)")
@@ -104,8 +104,8 @@ func TestSeenAtOnce(t *testing.T) {
 	}
 }
 
-// What people see at once is short and plain: every golden comment keeps to its number of words and to grade 9.
-// -v prints the figures.
+// The visible text is short and plain: every golden comment keeps to its number of words and to grade 9. -v prints the
+// figures.
 func TestCommentsAreShortAndPlain(t *testing.T) {
 	for _, c := range []struct {
 		kind  string

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// WorkflowsRefused says why an attempt was not pushed that changes workflow files:
-// to the next attempt, and to people.
+// WorkflowsRefused says why an attempt that changes workflow files was not pushed: for the next attempt, and for
+// people.
 func WorkflowsRefused(paths []string) string {
 	what := "workflow files"
 	if len(paths) > 0 {
@@ -17,15 +17,14 @@ func WorkflowsRefused(paths []string) string {
 		"without, an owner can grant the permission under Settings → GitHub Apps → Configure"
 }
 
-// ChangeRefused says why GitHub did not take an attempt's commit for what is in its files,
-// in GitHub's words: to the next attempt, and to people.
+// ChangeRefused says why GitHub refused the files of an attempt's commit, in GitHub's words: for the next attempt, and
+// for people.
 func ChangeRefused(said string) string {
 	return "nothing was pushed, since GitHub does not take what the change holds: " + Code(said, 600) +
 		". Leave that out of the change"
 }
 
-// MemoryRefused says that GitHub did not take memory for what is in its files, in GitHub's words, and what people can
-// do.
+// MemoryRefused says why GitHub refused the files of memory, in GitHub's words, and what people can do.
 // https://docs.github.com/en/code-security/secret-scanning/using-advanced-secret-scanning-and-push-protection-features/excluding-folders-and-files-from-secret-scanning
 func MemoryRefused(branch, said string) string {
 	return "Memory could not be written to " + Code(branch, 100) + ", since GitHub does not take what it holds: " +
@@ -35,8 +34,8 @@ func MemoryRefused(branch, said string) string {
 		"that may bypass it"
 }
 
-// ConflictsLeft says why an attempt was not pushed that left both sides of a conflict in
-// files: to the next attempt, and to people.
+// ConflictsLeft says why an attempt with conflict markers in files was not pushed: for the next attempt, and for
+// people.
 func ConflictsLeft(paths []string) string {
 	return "nothing was pushed, since both sides of a conflict with the base branch are left in " + pathNames(paths)
 }

@@ -12,21 +12,20 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// Move is one decision on a task, as its event log has it.
+// Move is one decision on a task, from its event log.
 type Move struct {
 	At       time.Time
 	Event    sia.Kind
 	From, To sia.State
-	Why      string // one sentence: what was decided and why
+	Why      string // one sentence: the decision and its reason
 }
 
 // topicPrefix marks the content of a reply effect that names a topic.
 const topicPrefix = "topic:"
 
-// Reply answers a person's command: content is what the reply effect holds, a
-// sentence of SIA's own or "topic:" and a topic of sia.Query. status is the id of
-// the status comment, 0 when none is known; halted is [HaltLine] of what the task is in, empty
-// when nothing is paused as a whole; moves and decisions are read for explain only.
+// Reply answers a person's command: content is that of the reply effect, a sentence of SIA's or "topic:" and a topic of
+// sia.Query. status is the id of the status comment, 0 when unknown; halted is [HaltLine] for the task's repository,
+// empty when nothing is paused as a whole; moves and decisions are read for explain only.
 func Reply(
 	t sia.Task, content string, l Links, status int64, halted string, moves []Move, ds []sia.Decision,
 ) string {
@@ -51,7 +50,7 @@ func Reply(
 	return Say("this version of SIA has no answer to that; `/sia help` lists what it understands")
 }
 
-// Say is a short answer: what can't be done now, why, and what would.
+// Say is a short answer: what is not possible now, why, and what would be.
 func Say(text string) string {
 	s := strings.TrimSpace(Neutralise(sentenceCase(text)))
 	if s != "" && !strings.ContainsAny(s[len(s)-1:], ".!?`)>") {
@@ -72,7 +71,7 @@ func Help(t sia.Task) string {
 	return p.String()
 }
 
-// everyCommand lists what package command understands.
+// everyCommand lists the commands of package command.
 func everyCommand() []command {
 	var all []command
 	for _, c := range grammar.Commands() {
@@ -94,8 +93,8 @@ func commandTable(cs []command) string {
 	return b.String()
 }
 
-// StatusReply answers /sia status: where the task stands in a line, what is paused, and where the status
-// comment is, which says the rest and stays right. status is its id, 0 when none is known; halted is as in [Reply].
+// StatusReply answers /sia status: the task's state on one line, any pause, and a link to the status comment, which has
+// the details and stays current. status is its id, 0 when unknown; halted is as in [Reply].
 func StatusReply(t sia.Task, l Links, status int64, halted string) string {
 	s := "**" + Headline(t) + "**, since " + at(t.Since) + "."
 	if t.State == sia.OnHold && t.Pause != nil {
@@ -111,12 +110,11 @@ func StatusReply(t sia.Task, l Links, status int64, halted string) string {
 		" has everything else, and is kept up to date.\n"
 }
 
-// shownMoves are shown openly; earlier ones are folded.
+// shownMoves are visible; earlier ones are folded.
 const shownMoves = 15
 
-// Explain answers /sia explain: what was decided so far, newest last, each with
-// its reason, and why the techniques were chosen. Moves without a reason are left
-// out, and the same decision several times in a row is one line.
+// Explain answers /sia explain: the decisions so far, newest last, each with its reason, and the reasons for the chosen
+// techniques. Moves without a reason are left out, and consecutive equal decisions are one line.
 func Explain(t sia.Task, moves []Move, ds []sia.Decision) string {
 	lines := decisions(moves)
 	var p page
@@ -132,7 +130,7 @@ func Explain(t sia.Task, moves []Move, ds []sia.Decision) string {
 	return p.String()
 }
 
-// newest adds the last lines openly, and those before them folded.
+// newest adds the last lines visibly, and those before them folded.
 func (p *page) newest(lines []string, earlier string) {
 	first := max(0, len(lines)-shownMoves)
 	if first > 0 {
@@ -141,7 +139,7 @@ func (p *page) newest(lines []string, earlier string) {
 	p.add(strings.Join(lines[first:], "\n"))
 }
 
-// undecided are the events about which there is nothing to decide, but when to look.
+// undecided are the events that need no decision except when to check next.
 var undecided = map[sia.Kind]bool{sia.KSyncDone: true, sia.KDone: true, sia.KCheckSeen: true,
 	sia.KProgressed: true}
 
@@ -176,8 +174,8 @@ func NoTask(set sia.Settings, halted string) string {
 	return s
 }
 
-// NoTechnique answers /sia use with a name that no technique has, and no coder. ids are the
-// techniques that can be used, coders those that may work where there is a choice.
+// NoTechnique answers /sia use with an unknown technique or coder. ids are the available techniques, coders those
+// allowed to work if there is a choice.
 func NoTechnique(asked sia.TechniqueID, ids []sia.TechniqueID, coders []string) string {
 	names, shown := make([]string, len(ids)), make([]string, len(ids))
 	for i, id := range ids {
@@ -206,8 +204,8 @@ func NoTechnique(asked sia.TechniqueID, ids []sia.TechniqueID, coders []string) 
 	return s
 }
 
-// Understood answers words to SIA that are no command, where it waits for none. meant is the command that they may
-// have been, or none; t is the task, zero where there is none.
+// Understood answers words to SIA that are no command, when it expects none. meant is the command that was probably
+// intended, or ""; t is the task, zero where there is none.
 func Understood(meant string, t sia.Task) string {
 	s := "That is no command, and SIA has asked nothing here."
 	if meant != grammar.NoneMeant {
@@ -224,11 +222,11 @@ func Understood(meant string, t sia.Task) string {
 const StartOnPull = "`/sia start` belongs on an issue. On SIA's pull request, `/sia start` followed by words asks " +
 	"for a change."
 
-// NotAllowed answers a start in a repository that the server does not work in.
+// NotAllowed answers a start in a repository that the server does not serve.
 const NotAllowed = "SIA is installed here, but whoever runs it has it work in other repositories only. They can add " +
 	"this one to `--repos`; then label the issue again."
 
-// NotPermitted is the one polite reply to somebody without permission for a command.
+// NotPermitted is the only reply to somebody without permission for a command.
 func NotPermitted(login, need string) string {
 	return fmt.Sprintf("Thank you, %s. SIA takes this command only from people with %s access, so "+
 		"nothing was done. "+
@@ -236,35 +234,35 @@ func NotPermitted(login, need string) string {
 		Line(need, 20))
 }
 
-// LabelNotPermitted is the one polite reply to somebody who put a label on without permission to start SIA.
+// LabelNotPermitted is the only reply to somebody who added a label without permission to start SIA.
 func LabelNotPermitted(login, label, need string) string {
 	return fmt.Sprintf("Thank you, %s. The label %s starts SIA when somebody with %s access puts it on, so nothing was "+
 		"started. Somebody who has it can take the label off and put it on again.\n", Code(login, 40), Code(label, 50),
 		Line(need, 20))
 }
 
-// TooMany says once that SIA falls silent for a while on a thread.
+// TooMany says once that SIA stops answering in a thread for a while.
 func TooMany(limit int, per string) string {
 	return fmt.Sprintf("SIA has written %d times here within %s, which looks like a loop. It stays silent on this "+
 		"thread until then; commands are still obeyed.\n", limit, Line(per, 20))
 }
 
-// Learned confirms /sia learn. known: it was known already. against are lessons
-// that advise the opposite.
+// Learned confirms /sia learn. known reports whether the lesson existed already. against are lessons that advise the
+// opposite.
 func Learned(l lesson.Lesson, known bool, against []lesson.Lesson) string {
 	return learned(l, known, against, "")
 }
 
-// LearningOff answers who teaches where nothing is learned.
+// LearningOff answers /sia learn where learning is off.
 const LearningOff = "This repository has lessons turned off (`learning.enabled` in its settings). Nothing was " +
 	"noted, because no attempt would see it.\n"
 
-// NothingToCorrect answers who says that something was wrong where nothing was done yet.
+// NothingToCorrect answers a correction before anything was done.
 const NothingToCorrect = "No attempt at this has ended yet, so nothing can have been wrong yet. `/sia learn <text>` " +
 	"notes what SIA should remember in any case.\n"
 
-// Corrected confirms that a person said what was wrong with an attempt. told is how many lessons the
-// attempt was told, which it counts against; known and against are as in [Learned].
+// Corrected confirms a person's correction of an attempt. told counts the lessons that the attempt was given, which the
+// correction counts against; known and against are as in [Learned].
 func Corrected(l lesson.Lesson, known bool, told int, against []lesson.Lesson) string {
 	counted := ""
 	switch {
@@ -303,7 +301,7 @@ func Forgot(l lesson.Lesson) string {
 	return "Forgotten for good; no attempt gets it any more:\n\n" + Quote(cut(l.Told(), 2000)) + "\n"
 }
 
-// LessonEdited confirms on a page that a lesson is what a person made of it.
+// LessonEdited confirms on a page that a person edited a lesson.
 func LessonEdited(l lesson.Lesson) string {
 	told := "the next attempt gets it like this"
 	if !l.Live() {
@@ -312,8 +310,7 @@ func LessonEdited(l lesson.Lesson) string {
 	return "Changed: " + told + ". `.sia/lessons.md` on the memory branch follows with the next commit there."
 }
 
-// ForgotNone says that /sia forget did nothing, for no lesson was meant or several
-// may be.
+// ForgotNone says that /sia forget did nothing, because it matched no lesson or several.
 func ForgotNone(text string, found []lesson.Lesson) string {
 	if len(found) == 0 {
 		return "No lesson here is like " + Code(text, 100) + ", so nothing was forgotten. `.sia/lessons.md` on the memory " +

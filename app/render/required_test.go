@@ -8,7 +8,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// That a check is not required is said once, whether or not the gate has said it already.
+// A check that is not required is described so once, whether or not the gate already says it.
 func TestNotRequiredIsSaidOnce(t *testing.T) {
 	task := checking()
 	task.Checks = []sia.Check{{Name: "lint", Colour: sia.Red, Why: "not required; failed"},

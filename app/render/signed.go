@@ -2,8 +2,8 @@ package render
 
 import "fmt"
 
-// NotSigned tells people that a branch takes signed commits alone, and that the task's last one is
-// not, with the reason.
+// NotSigned says that a branch accepts only signed commits, and that the task's last one is not signed, with the
+// reason.
 func NotSigned(base, reason string) string {
 	return fmt.Sprintf("The rules of `%s` want signed commits, and GitHub did not sign the last one (%s), so it will not "+
 		"be "+

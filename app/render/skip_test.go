@@ -8,8 +8,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Titles and texts of pull requests become messages of commits where people squash: no
-// word of an issue keeps workflows from running.
+// A squash merge turns titles and texts of pull requests into commit messages: no word of an issue skips workflows.
 func TestNothingSkipsChecks(t *testing.T) {
 	acts := regexp.MustCompile(`(?i)\[(skip ci|ci skip|no ci|skip actions|actions skip)\]|skip-checks:|\*\*\*NO_CI\*\*\*`)
 	for _, words := range []string{"[skip ci]", "[CI Skip]", "[no ci]", "[skip actions]", "[Actions skip]", "***NO_CI***",

@@ -7,13 +7,13 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Spent answers /sia spent in one line: what the task has cost so far, what is left, and what each attempt took. The
-// rest of what was spent went into what comes between attempts, such as diagnoses and reviews.
+// Spent answers /sia spent on one line: the task's cost so far, the remaining credits, and the cost of each attempt.
+// The difference was spent between attempts, such as on diagnoses and reviews.
 func Spent(t sia.Task) string {
 	l := t.Credits
 	all := l.Cost()
 	s := fmt.Sprintf("**Spent:** %s of %s credits", all, l.Budget)
-	if all > 0 { // a server with models that have no price counts none
+	if all > 0 { // a server with models without a price counts none
 		s += " (" + usd(all) + ")"
 	}
 	s += ";"

@@ -11,20 +11,18 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// shownAttempts is how many of the latest attempts the status comment lists;
-// earlier ones are counted.
+// shownAttempts is how many of the latest attempts the status comment lists; earlier ones are counted.
 const shownAttempts = 20
 
-// Status is the one status comment of a task, on its issue: where the task
-// stands, every attempt, what it cost, where to look, and what people can do.
-// Times come from the task; now only decides the coarse elapsed time of a task
-// that goes on, so the text changes with now at most once an hour.
+// Status is the only status comment of a task, on its issue: the task's state, every attempt, its cost, links, and what
+// people can do. Times come from the task; now only determines the coarse elapsed time of a running task, so the text
+// changes with now at most once an hour.
 func Status(t sia.Task, l Links, now time.Time) string {
 	head, you := "### "+Headline(t), briefCommands(t)
 	progress := briefProgress(t)
 	edited := editedLine(t)
 	room := maxStatus - words(head) - words(you) - words(progress) - words(edited)
-	warning := 0 // words of it that are visible
+	warning := 0 // visible words of the warning
 	if t.Warning != "" {
 		warning = 16
 	}
@@ -44,8 +42,8 @@ func Status(t sia.Task, l Links, now time.Time) string {
 	return p.String()
 }
 
-// briefNow says what happens, what comes next, and whom the task waits for, in so many
-// words at most; whole reports whether that is all there is to say.
+// briefNow describes the current step, the next, and whom the task waits for, in at most room words; whole reports
+// whether nothing was left out.
 func briefNow(t sia.Task, room int) (s string, whole bool) {
 	if AwaitsTestAcceptance(t) {
 		const rest = "It passes when somebody with write access has looked at these changes and accepts them"
@@ -63,15 +61,15 @@ func briefNow(t sia.Task, room int) (s string, whole bool) {
 	return s, s == nowText(t, 0)
 }
 
-// upTo is foreign text in so many words at most, that fit into a room beside others; room 0: as it is.
-func upTo(foreign string, most, room int, beside string) string {
+// cutToFit is foreign text of at most most words that fits in room words next to beside; room 0: unchanged.
+func cutToFit(foreign string, most, room int, beside string) string {
 	if room == 0 {
 		return Line(foreign, 1000)
 	}
 	return few(foreign, min(most, room-words(beside)))
 }
 
-// briefProgress is how far the task is, what its checks say and where to look, a line each.
+// briefProgress is the task's progress, its checks and links, a line each.
 func briefProgress(t sia.Task) string {
 	var lines []string
 	if n := len(t.Attempts); n > 0 {
@@ -93,11 +91,10 @@ func briefProgress(t sia.Task) string {
 	return strings.Join(lines, "  \n")
 }
 
-// shownChecks is how many checks are named in a line; of the others it is told how many
-// they are.
+// shownChecks is how many checks are named on a line; the others are counted.
 const shownChecks = 3
 
-// checkLine is the checks in a line, first those that somebody has to do something about.
+// checkLine lists the checks on one line, those that need action first.
 func checkLine(checks []sia.Check) string {
 	var names []string
 	for _, colour := range []sia.CheckColour{sia.Red, sia.Blocked, sia.Running, sia.Excused, sia.Green,
@@ -116,8 +113,7 @@ func checkLine(checks []sia.Check) string {
 	return strings.Join(names, " · ")
 }
 
-// statusInFull is everything else that there is to say of a task: also what happens, and the
-// warning, where the visible part does not have them whole.
+// statusInFull is all the rest: also the current step and the warning, if the visible part shortened them.
 func statusInFull(t sia.Task, l Links, now time.Time, whole, warned bool) string {
 	var p page
 	if !whole {
@@ -127,7 +123,7 @@ func statusInFull(t sia.Task, l Links, now time.Time, whole, warned bool) string
 		p.add(Quote(t.Warning))
 	}
 	p.add(attemptList(t, l))
-	p.add(restsLine(t))
+	p.add(passChecksLine(t))
 	if len(t.Checks) > 0 && t.Head != "" {
 		p.add("**Checks**\n\n" + validation(t))
 		p.add(strings.Join(gate.Unread(t.Gate.Explain), " "))
@@ -140,15 +136,15 @@ func statusInFull(t sia.Task, l Links, now time.Time, whole, warned bool) string
 	return p.text()
 }
 
-// editedLine says that an edit of the issue was seen, until an attempt has read it; what has passed answers the text
-// before.
+// editedLine says that an edit of the issue was noticed, until an attempt has read it; a passed task answers the
+// earlier text.
 func editedLine(t sia.Task) string {
 	if t.Edited == nil || t.State == sia.Stopped {
 		return ""
 	}
 	by := ""
 	if t.Edited.By.Login != "" {
-		by = " by " + named(t.Edited.By, "")
+		by = " by " + loginOr(t.Edited.By, "")
 	}
 	if t.State == sia.Passed {
 		return fmt.Sprintf("⚠️ **Edited**%s meanwhile: this may answer the text before.", by)
@@ -156,7 +152,7 @@ func editedLine(t sia.Task) string {
 	return fmt.Sprintf("**Edited**%s: the next attempt reads the new text.", by)
 }
 
-// Headline is the state of the task in a few words.
+// Headline is the task's state in a few words.
 func Headline(t sia.Task) string {
 	n := max(1, len(t.Attempts))
 	switch t.State {
@@ -166,7 +162,7 @@ func Headline(t sia.Task) string {
 		if plans(t) {
 			return fmt.Sprintf("📝 Attempt %d makes a plan", n)
 		}
-		if a := takenApart(t); a != nil {
+		if a := multiRunAttempt(t); a != nil {
 			return partsHead(*a)
 		}
 		return fmt.Sprintf("🛠️ Attempt %d is under way", n)
@@ -211,7 +207,7 @@ func Headline(t sia.Task) string {
 	return "SIA"
 }
 
-// progress is how far the attempt that runs has come; empty before it is told.
+// progress is the running attempt's progress; empty before it is reported.
 func progress(t sia.Task) string {
 	a := t.Attempt()
 	if a == nil || a.Progress == nil {
@@ -224,7 +220,7 @@ func progress(t sia.Task) string {
 	return s + ")"
 }
 
-// withoutProgress is a task that does not say how far its attempt has come.
+// withoutProgress is the task without its attempt's progress.
 func withoutProgress(t sia.Task) sia.Task {
 	if progress(t) != "" {
 		t.Attempts = slices.Clone(t.Attempts)
@@ -233,8 +229,8 @@ func withoutProgress(t sia.Task) sia.Task {
 	return t
 }
 
-// askers are the people who ask for changes on the pull request, as far as no attempt was given them.
-func askers(t sia.Task) string {
+// requesters are the people who request changes on the pull request, if no attempt was given their requests.
+func requesters(t sia.Task) string {
 	var who []string
 	for _, w := range t.Wishes {
 		if one := Code(w.By.Login, 40); w.Attempt == 0 && !slices.Contains(who, one) {
@@ -247,8 +243,8 @@ func askers(t sia.Task) string {
 	return strings.Join(who, ", ")
 }
 
-// nowText says what happens, what comes next, and whom the task waits for. Foreign words in it are cut to a room in
-// words; 0: none are.
+// nowText describes the current step, the next, and whom the task waits for. Foreign words in it are cut to room words;
+// 0: uncut.
 func nowText(t sia.Task, room int) string {
 	if t.State == sia.Queued || t.State == sia.Working || t.State == sia.PushedOut || t.State == sia.Checking {
 		if said := followUpNow(t); said != "" {
@@ -263,7 +259,7 @@ func nowText(t sia.Task, room int) string {
 	case sia.Queued:
 		if !t.BeginsAt.IsZero() && len(t.Wishes) > 0 {
 			return fmt.Sprintf("%s asked for changes on the pull request. The next attempt begins at %s and is given all that "+
-				"is asked for until then.", askers(t), t.BeginsAt.UTC().Format("15:04:05 UTC"))
+				"is asked for until then.", requesters(t), t.BeginsAt.UTC().Format("15:04:05 UTC"))
 		}
 		if !t.BeginsAt.IsZero() && len(t.Attempts) > t.Earlier {
 			return fmt.Sprintf("The last failure says nothing about the attempt, so SIA waits until %s before it tries the "+
@@ -280,7 +276,7 @@ func nowText(t sia.Task, room int) string {
 			return "The coding agent reads the repository and makes a plan; it changes nothing. The work begins when " +
 				"somebody has approved the plan."
 		}
-		if a := takenApart(t); a != nil {
+		if a := multiRunAttempt(t); a != nil {
 			return partsNow(*a)
 		}
 		s := "The coding agent is at work"
@@ -335,7 +331,7 @@ func nowText(t sia.Task, room int) string {
 func checkingText(t sia.Task) string {
 	if AwaitsTestAcceptance(t) {
 		s := "The task does not pass until somebody with write access has looked at these changes and accepts them." +
-			lapsed(t)
+			lapsedAcceptance(t)
 		if q := reasons(t); q != "" {
 			s += "\n\n" + q
 		}
@@ -372,7 +368,7 @@ func escalatedText(t sia.Task, room int) string {
 		return planWaits(t, *e)
 	}
 	rest := "The options are " + answerPlace(t, *e) + ". Nothing runs until somebody answers."
-	return "**" + upTo(e.Question, 30, room, rest) + "**\n\n" + rest
+	return "**" + cutToFit(e.Question, 30, room, rest) + "**\n\n" + rest
 }
 
 // answerPlace is where a question can be answered.
@@ -392,9 +388,9 @@ func pausedText(t sia.Task, room int) string {
 	case p == nil:
 		return rest
 	case p.Kind == sia.PausedByPerson && p.By.Login != "":
-		return "Paused by " + named(p.By, "") + ". " + rest
+		return "Paused by " + loginOr(p.By, "") + ". " + rest
 	default:
-		return "> " + upTo(sentenceCase(Waiting(t)), 50, room, rest+" >") + "\n\n" + rest
+		return "> " + cutToFit(sentenceCase(Waiting(t)), 50, room, rest+" >") + "\n\n" + rest
 	}
 }
 
@@ -404,13 +400,13 @@ func stoppedText(t sia.Task, room int) string {
 		s += " What had been done is kept on " + Code(t.Branch, 200) + "."
 	}
 	if t.Ended != "" {
-		s = "> " + upTo(sentenceCase(t.Ended), 30, room, s+" >") + "\n\n" + s
+		s = "> " + cutToFit(sentenceCase(t.Ended), 30, room, s+" >") + "\n\n" + s
 	}
 	return s
 }
 
-// lapsed says that what was accepted before does not hold for what is asked about now; empty where nothing was.
-func lapsed(t sia.Task) string {
+// lapsedAcceptance says that an earlier acceptance does not cover the present question; empty if there was none.
+func lapsedAcceptance(t sia.Task) string {
 	switch n := len(t.Accepted); {
 	case n > 0:
 		return fmt.Sprintf(" What was accepted before was %s: that does not hold for %s.",
@@ -434,8 +430,8 @@ func reasons(t sia.Task) string {
 	return b.String()
 }
 
-// attemptList has one line for each attempt, and beneath it how it was taken apart. They
-// are no tick boxes: people could tick those, and it would mean nothing.
+// attemptList has one line for each attempt, and its parts below. It has no tick boxes: ticking them would have no
+// effect.
 func attemptList(t sia.Task, l Links) string {
 	if len(t.Attempts) == 0 {
 		return ""
@@ -474,7 +470,7 @@ func attemptLine(t sia.Task, a sia.Attempt, l Links) string {
 		facts = append(facts, link(Code(a.Head.Short(), 0), l.Commit(t.Repo, a.Head)))
 	}
 	if !a.EndedAt.IsZero() && !a.StartedAt.IsZero() {
-		facts = append(facts, Took(a.EndedAt.Sub(a.StartedAt)))
+		facts = append(facts, Duration(a.EndedAt.Sub(a.StartedAt)))
 	} else if !a.StartedAt.IsZero() {
 		facts = append(facts, "since "+at(a.StartedAt))
 	}
@@ -509,7 +505,7 @@ func failing(a sia.Attempt) []string {
 // figures are credits, approaches and time.
 func figures(t sia.Task, now time.Time) string {
 	var lines []string
-	if t.BaseSHA != "" { // else the repository's settings are not read yet, which say how many there are
+	if t.BaseSHA != "" { // else the repository's settings, which give the number, are not read yet
 		lines = append(lines, "**Credits:** "+credits(t.Credits), "**Approaches left:** "+approachesLeft(t))
 	}
 	if !t.StartedAt.IsZero() {
@@ -518,7 +514,7 @@ func figures(t sia.Task, now time.Time) string {
 			s += " by " + Code(t.AskedBy.Login, 40)
 		}
 		if t.State.Final() {
-			s += ", took " + Took(t.Since.Sub(t.StartedAt))
+			s += ", took " + Duration(t.Since.Sub(t.StartedAt))
 		} else if long := elapsed(now.Sub(t.StartedAt)); long != "" {
 			s += ", " + long + " ago"
 		}
@@ -530,8 +526,8 @@ func figures(t sia.Task, now time.Time) string {
 	return strings.Join(lines, "  \n")
 }
 
-// approachesLeft is the only count of approaches that people read: with the number of the attempt it makes up
-// how many attempts there may be.
+// approachesLeft is the only count of approaches that people read: with the number of the attempt it adds up to the
+// maximum number of attempts.
 func approachesLeft(t sia.Task) string {
 	if left := t.ApproachesLeft(); left > 0 {
 		return fmt.Sprint(left)
@@ -539,8 +535,8 @@ func approachesLeft(t sia.Task) string {
 	return "none"
 }
 
-// hasMemory reports whether the task's memory file is known to be on the memory
-// branch: it is committed before each intervention's comment and each question, and when the task ends.
+// hasMemory reports whether the task's memory file is known to be on the memory branch: it is committed before each
+// intervention's comment and each question, and when the task ends.
 func hasMemory(t sia.Task) bool {
 	return len(t.Interventions) > 0 || t.Escalation != nil && t.Escalation.URL != "" ||
 		t.State.Final() && !t.Unwritten && t.MemoryWarning == "" && !t.SavesMemory()

@@ -9,8 +9,7 @@ import (
 	"github.com/sia-bot/sia/sia/plan"
 )
 
-// The tasks of these tests are moments of one story: a confirmation email for a
-// restaurant's bookings.
+// The tasks of these tests are moments of one story: a confirmation email for a restaurant's bookings.
 
 var links = render.Links{Web: "https://sia.example.com", Host: "https://github.com"}
 
@@ -20,7 +19,7 @@ func clock(minute int) time.Time {
 
 var now = clock(95)
 
-// queued is the task as it was just asked for.
+// queued is the task right after the request.
 func queued() sia.Task {
 	return sia.Task{
 		ID: "4711-12", Version: 1, Repo: sia.Repo{ID: 4711, Owner: "acme", Name: "bookings"}, Issue: 12,
@@ -108,7 +107,7 @@ func intervention() sia.Intervention {
 				Untried:    []sia.TechniqueID{sia.AbstractionLevelShift, sia.ConstraintRelaxation},
 			},
 			Brief:   sia.Brief{Technique: sia.AbstractionLevelShift, WithoutTools: []string{"fetch_url"}, FromBase: true},
-			Ratings: sia.Ratings{sia.FreshStart: 0.2}, // no candidate, so the table has no column of it
+			Ratings: sia.Ratings{sia.FreshStart: 0.2}, // no candidate, so the table has no column for it
 			Candidates: []sia.Candidate{
 				{Technique: sia.AbstractionLevelShift, Score: 0.62, Resolved: 7, Tried: 9, Chosen: true,
 					Reason: "the rule of first choice for missing credentials; 7 of 9 here"},
@@ -170,7 +169,7 @@ func paused() sia.Task {
 	return t
 }
 
-// pausedByTrouble is paused, for GitHub failed each time that it was asked.
+// pausedByTrouble is paused because GitHub kept failing.
 func pausedByTrouble() sia.Task {
 	t := pausedByPerson()
 	t.Pause = &sia.Pause{From: sia.Checking, Kind: sia.PausedByTrouble,
@@ -212,7 +211,7 @@ func escalated() sia.Task {
 	return t
 }
 
-// plan is a plan of attempt 1, not without words that must be kept in check.
+// wholePlan is a plan of attempt 1, with words that must be neutralised.
 func wholePlan() sia.Plan {
 	return sia.Plan{Attempt: 1, Summary: "Bookings are confirmed by mail, behind an interface.\n\n- [ ] **A** — " +
 		"@everyone <!-- sia:v1 -->", Steps: []plan.Part{
@@ -227,7 +226,7 @@ func planning() sia.Task {
 	return t
 }
 
-// planned is a task with a plan that waits for a yes.
+// planned is a task with a plan that waits for approval.
 func planned() sia.Task {
 	t := planning()
 	p := wholePlan()
@@ -251,7 +250,7 @@ func stale() sia.Task {
 	return t
 }
 
-// noPlan is paused, for an attempt made no plan.
+// noPlan is paused because an attempt made no plan.
 func noPlan() sia.Task {
 	t := planning()
 	a := &t.Attempts[0]
@@ -309,8 +308,7 @@ func hurt() sia.Task {
 	return t
 }
 
-// moments are the story's tasks by name.
-// fixed is a task that a person's push made pass where SIA could not.
+// fixed is a task that passed with a person's push after SIA had failed.
 func fixed() sia.Task {
 	t := passed()
 	t.HeadBy = sia.Actor{Login: "ada", ID: 7}
@@ -321,6 +319,7 @@ func fixed() sia.Task {
 	return t
 }
 
+// moments are the tasks of the story, by name.
 func moments() map[string]sia.Task {
 	pushed := checking()
 	pushed.State = sia.PushedOut
@@ -339,7 +338,7 @@ func moments() map[string]sia.Task {
 	}
 }
 
-// inTree takes each name in a log that is a changed path, or the end of one, for that path.
+// inTree maps each name in a log that is a changed path, or the end of one, to that path.
 func inTree(t sia.Task) render.Placed {
 	in := render.Placed{}
 	for _, n := range render.NamedLines(t) {

@@ -16,7 +16,7 @@ type Proposal struct {
 	Path   string // of its file
 }
 
-// fixLine says what was learned from a person who did what SIA could not.
+// fixLine says what SIA learned from a person's fix.
 func fixLine(t sia.Task) string {
 	f := t.Fix
 	if f == nil {
@@ -32,14 +32,12 @@ func fixLine(t sia.Task) string {
 	return s
 }
 
-// TechniqueTitle is the title of the pull request that proposes a technique, and
-// the message of its commit.
+// TechniqueTitle is the title of the pull request that proposes a technique, and the message of its commit.
 func TechniqueTitle(name string) string {
 	return title("Technique for SIA: " + name)
 }
 
-// TechniqueBody is the text of that pull request: where the technique comes from
-// and what merging it means.
+// TechniqueBody is the text of that pull request: the origin of the technique and the effect of merging it.
 func TechniqueBody(t sia.Task, fix sia.Fix, p Proposal, l Links) string {
 	var b page
 	b.add(fmt.Sprintf("After %s of SIA at #%d, a push by %s made the checks green. None of the "+

@@ -9,8 +9,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Who decides about changes to tests reads the first of them before anything is unfolded, on the issue and on the pull
-// request. Strangers' words in them mean nothing.
+// People who decide about changes to tests see the first of them before anything is unfolded, on the issue and on the
+// pull request. Foreign words in them are neutralised.
 func TestChangesToAccept(t *testing.T) {
 	task := tampered()
 	task.Gate.Explain = []string{"1 required check is green."}
@@ -41,7 +41,7 @@ func TestChangesToAccept(t *testing.T) {
 	}
 }
 
-// What a repository's settings say is not told before they are read.
+// Values from a repository's settings are not shown before the settings are read.
 func TestFiguresBeforeSettings(t *testing.T) {
 	task := queued()
 	task.BaseSHA = ""
@@ -54,7 +54,7 @@ func TestFiguresBeforeSettings(t *testing.T) {
 	}
 }
 
-// A check that is red says nothing twice.
+// The note of a red check repeats nothing.
 func TestCheckNote(t *testing.T) {
 	for why, want := range map[string]string{"failed": "", "timed out": "timed out"} {
 		if got := render.CheckNote(sia.Check{Colour: sia.Red, Why: why}); got != want {

@@ -7,19 +7,19 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// ThreadAnswer says how one thread of a review was dealt with.
+// ThreadAnswer says how a thread of a review was handled.
 type ThreadAnswer struct {
-	Head    sia.SHA // the green commit that deals with it; empty: none does
-	Why     string  // none does
-	Said    string  // the agent's words about it; empty: it said nothing
-	Changed bool    // the change is at its lines
-	Applied bool    // its suggestion stands there now
+	Head    sia.SHA // the green commit that handles it; empty: none
+	Why     string  // why no commit does
+	Said    string  // the agent's words about it; may be empty
+	Changed bool    // lines of the thread were changed
+	Applied bool    // its suggestion was applied
 }
 
-// How many words of the agent's an answer shows.
+// The most words of the agent's that an answer shows.
 const (
 	threadWords = 20
-	askedQuote  = 8 // of what was asked for
+	askedQuote  = 8 // of the request
 	askedWords  = 25
 )
 
@@ -44,8 +44,8 @@ func Thread(t sia.Task, a ThreadAnswer, l Links) string {
 		"reply, asks again.\n"
 }
 
-// Asked is the answer to what people asked for beside threads: one comment on the pull request.
-// said holds the agent's words about each, changed says whether anything changed.
+// Asked answers requests outside threads in one comment on the pull request. said holds the agent's words about each,
+// changed reports whether anything changed.
 func Asked(t sia.Task, o sia.Owed, said []string, changed bool, l Links) string {
 	commit := link("`"+o.Head.Short()+"`", l.Commit(t.Repo, o.Head))
 	var people []string

@@ -9,7 +9,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// How a review is heard, and how a long attempt comes along.
+// Texts about reviews, and about the progress of a long attempt.
 func TestReviewsAndProgress(t *testing.T) {
 	asked := queued()
 	asked.BeginsAt = now
@@ -22,8 +22,7 @@ func TestReviewsAndProgress(t *testing.T) {
 	golden(t, "status/long.md", render.Status(long, links, now))
 }
 
-// An answer in a thread has at most forty words, whatever the agent and strangers wrote, and links
-// the commit.
+// An answer in a thread has at most forty words, whatever the agent and strangers wrote, and links the commit.
 func TestThreadAnswers(t *testing.T) {
 	task := passed()
 	long := strings.Repeat("very <!-- @everyone --> long ", 60)

@@ -9,8 +9,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// GitHub takes titles of up to 256 characters, also where what keeps somebody's words from meaning something adds to
-// them.
+// Titles fit GitHub's limit of 256 characters, also when neutralising foreign words adds characters.
 func TestTitlesFit(t *testing.T) {
 	for _, words := range []string{strings.Repeat("@a", 128), strings.Repeat("#1 ", 100), strings.Repeat("<b>", 90),
 		"short"} {

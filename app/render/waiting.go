@@ -6,9 +6,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Waiting is what a task waits for, with what a person can do about it, or why it was
-// stopped; empty while it goes on by itself, and when it has passed. It holds text
-// from outside as it is.
+// Waiting says what a task waits for, with what a person can do about it, or why it was stopped; empty while it runs,
+// and when it has passed. It contains foreign text unchanged.
 func Waiting(t sia.Task) string {
 	switch {
 	case t.State == sia.Stopped:
@@ -19,7 +18,7 @@ func Waiting(t sia.Task) string {
 		return awaitedAnswer(*t.Escalation)
 	case t.State == sia.Checking && t.Gate.AwaitsPerson:
 		return "The checks are green, but tests or protected files were changed. Somebody with write access decides: " +
-			"`/sia accept-tests`, or `/sia stop`." + lapsed(t)
+			"`/sia accept-tests`, or `/sia stop`." + lapsedAcceptance(t)
 	}
 	return ""
 }

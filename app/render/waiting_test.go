@@ -7,8 +7,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// What a task waits for is said in every state in which it waits, with what can be
-// done about it.
+// Every waiting state says what the task waits for, and what can be done about it.
 func TestWaiting(t *testing.T) {
 	pause := func(k sia.PauseKind) sia.Task {
 		return sia.Task{State: sia.OnHold, Pause: &sia.Pause{Kind: k, Reason: "why"}}

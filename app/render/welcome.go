@@ -8,13 +8,13 @@ import (
 	"github.com/sia-bot/sia/sia/project"
 )
 
-// Welcome is a pull request that proposes the first settings to a repository, as people are told of it.
+// Welcome is a pull request that proposes the first settings to a repository.
 type Welcome struct {
 	Repo     sia.Repo
-	Label    string // that asks SIA to resolve an issue
+	Label    string // trigger label for issues
 	Project  project.Project
 	Required []string // names of checks that the branch's rules require
-	Blocked  []string // hosts that setup would fetch from, and that the server does not allow
+	Blocked  []string // hosts that setup needs and the server does not allow
 }
 
 // WelcomeTitle is the title of that pull request, and the message of its commit.
@@ -37,7 +37,7 @@ func WelcomeBody(w Welcome) string {
 	return p.String()
 }
 
-// welcomeLines says what the file sets, one thing a line.
+// welcomeLines lists the file's settings, one per line.
 func welcomeLines(w Welcome) string {
 	var lines []string
 	add := func(format string, args ...any) { lines = append(lines, "- "+fmt.Sprintf(format, args...)) }

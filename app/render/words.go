@@ -10,8 +10,7 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// techniqueWords are the name of a technique and what it does to the next
-// attempt, in one sentence.
+// techniqueWords are the name of a technique and its effect on the next attempt, in one sentence.
 var techniqueWords = map[sia.TechniqueID]struct{ name, does string }{
 	sia.Decomposition: {"Decomposition", "The work is split into parts that are done one after another, each " +
 		"with its own test."},
@@ -34,8 +33,7 @@ var techniqueWords = map[sia.TechniqueID]struct{ name, does string }{
 		"possible."},
 }
 
-// TechniqueName is the name of a technique for people; a technique of a
-// repository's own is named after its id.
+// TechniqueName is the display name of a technique; a repository's own technique has its id as name.
 func TechniqueName(id sia.TechniqueID) string {
 	if w, ok := techniqueWords[id]; ok {
 		return w.name
@@ -43,7 +41,7 @@ func TechniqueName(id sia.TechniqueID) string {
 	return Line(sentenceCase(strings.ReplaceAll(string(id), "-", " ")), 60)
 }
 
-// approach says what an attempt was told, in a few words, as Markdown.
+// approach summarises an attempt's instructions in a few words, as Markdown.
 func approach(a sia.Attempt) string {
 	if a.Technique != "" && !a.Planning {
 		return "technique *" + few(Approach(a), 5) + "*"
@@ -51,7 +49,7 @@ func approach(a sia.Attempt) string {
 	return Approach(a)
 }
 
-// Approach says what an attempt was told, in a few words: of one with a technique the technique's name.
+// Approach summarises an attempt's instructions in a few words: with a technique, it is the technique's name.
 func Approach(a sia.Attempt) string {
 	switch {
 	case a.Planning:
@@ -68,7 +66,7 @@ func Approach(a sia.Attempt) string {
 	return "the task as it is written"
 }
 
-// outcomeWords say how an attempt ended.
+// outcomeWords describe an attempt's outcome.
 func outcomeWords(a sia.Attempt) (icon, words string) {
 	switch {
 	case a.Planning && a.Outcome == sia.AttemptAsked:
@@ -107,7 +105,7 @@ func credits(l sia.Ledger) string {
 	return s + " (1 credit = 0.01 USD)"
 }
 
-// usd is an amount in money, to the cent.
+// usd is an amount of money, to the cent.
 func usd(c sia.Credits) string {
 	if c > 0 && c < sia.Credit {
 		return "less than 0.01 USD"
@@ -115,11 +113,11 @@ func usd(c sia.Credits) string {
 	return fmt.Sprintf("%.2f USD", float64(c)/float64(sia.Credit)/100)
 }
 
-// at is a point in time to the minute.
+// at is a time to the minute.
 func at(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
 
-// Took is a duration to the minute, in words.
-func Took(d time.Duration) string {
+// Duration is a duration to the minute, in words.
+func Duration(d time.Duration) string {
 	switch m := int(d.Round(time.Minute) / time.Minute); {
 	case m < 1:
 		return "less than a minute"
@@ -132,7 +130,7 @@ func Took(d time.Duration) string {
 	}
 }
 
-// elapsed is coarse on purpose: a text with it changes at most once an hour. Empty: less than one.
+// elapsed is deliberately coarse: a text with it changes at most once an hour. Empty: less than one.
 func elapsed(d time.Duration) string {
 	switch h := int(d / time.Hour); {
 	case h < 1:
@@ -144,8 +142,7 @@ func elapsed(d time.Duration) string {
 	}
 }
 
-// sentenceCase begins s as a sentence begins. An abbreviated commit stays as it is
-// written.
+// sentenceCase capitalises the first letter of s, unless it begins with an abbreviated commit.
 func sentenceCase(s string) string {
 	first, _, _ := strings.Cut(s, " ")
 	if s == "" || len(first) == 7 && strings.Trim(first, "0123456789abcdef") == "" {
@@ -154,18 +151,18 @@ func sentenceCase(s string) string {
 	return text.Capital(s)
 }
 
-// named is somebody's login as code: one word, which GitHub bounds at 39 characters. Who did what SIA found by looking
-// is not known.
-func named(a sia.Actor, unknown string) string {
+// loginOr is a login as inline code: one word, which GitHub bounds at 39 characters. unknown replaces an unknown actor,
+// as when SIA noticed a change by polling.
+func loginOr(a sia.Actor, unknown string) string {
 	return cmp.Or(Code(fewWords(a.Login, 1), 40), unknown)
 }
 
-func person(a sia.Actor) string { return named(a, "somebody with write access") }
+func person(a sia.Actor) string { return loginOr(a, "somebody with write access") }
 
-// pushedBy is who pushed a commit that is not SIA's.
-func pushedBy(a sia.Actor) string { return named(a, "somebody else") }
+// pushedBy names who pushed a commit that is not SIA's.
+func pushedBy(a sia.Actor) string { return loginOr(a, "somebody else") }
 
-// codes writes names as code, at most limit of them, and counts the rest.
+// codes writes names as inline code, at most limit of them, and counts the rest.
 func codes(names []string, limit int) string {
 	var out []string
 	for i, n := range names {

@@ -6,7 +6,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// What an attempt was told is said by what is most telling of it.
+// An attempt's instructions are summarised by the most distinctive one.
 func TestApproach(t *testing.T) {
 	for _, c := range []struct {
 		attempt sia.Attempt

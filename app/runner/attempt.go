@@ -61,7 +61,7 @@ func (r *remoteAgent) Run(ctx context.Context, in agent.Input, rec agent.Recorde
 		return agent.Result{End: sia.EndError}, err
 	}
 	r.changes.notify()
-	r.Logger.InfoContext(ctx, "attempt waits for a runner", "key", r.effect.Key)
+	r.Logger.InfoContext(ctx, "attempt waits for a runner", "task", r.effect.Task, "effect", r.effect.Key)
 	return r.follow(ctx)
 }
 
@@ -95,7 +95,8 @@ func (r *remoteAgent) follow(ctx context.Context) (agent.Result, error) {
 			return agent.Result{End: sia.EndError}, store.ErrLeaseLost // another server has the attempt
 		}
 		if err != nil {
-			r.Logger.WarnContext(ctx, "can't see how an attempt stands", "key", r.effect.Key, "error", err)
+			r.Logger.WarnContext(ctx, "can't see how an attempt stands", "task", r.effect.Task, "effect", r.effect.Key,
+				"error", err)
 		} else if res, over, err := r.handle(live, w, stopped != nil); over || err != nil {
 			return res, err
 		}
@@ -135,7 +136,8 @@ func (r *remoteAgent) handle(
 		r.running = time.Time{}
 	} else if r.running.IsZero() {
 		r.running = r.Now()
-		r.Logger.InfoContext(ctx, "attempt is made by a runner", "key", r.effect.Key, "runner", w.Runner)
+		r.Logger.InfoContext(ctx, "attempt is made by a runner", "task", r.effect.Task, "effect", r.effect.Key, "runner",
+			w.Runner)
 	}
 	switch {
 	case w.Report != nil && w.State != store.RunnerOffered:
@@ -171,8 +173,8 @@ func (r *remoteAgent) overdue() bool { return r.Now().Sub(r.running) > Work{Inpu
 
 // reoffer offers the attempt to another runner, with the turns that are in the transcript.
 func (r *remoteAgent) reoffer(ctx context.Context, w store.RunnerWatch) (res agent.Result, over bool, err error) {
-	r.Logger.WarnContext(ctx, "attempt has lost its runner, or was given back", "key", r.effect.Key, "runner", w.Runner,
-		"lost", w.Claims)
+	r.Logger.WarnContext(ctx, "attempt has lost its runner, or was given back", "task", r.effect.Task, "effect",
+		r.effect.Key, "runner", w.Runner, "lost", w.Claims)
 	if w.Claims >= maxClaims {
 		res, err = r.closeOffer(ctx, agent.Result{End: sia.EndError, Reason: fmt.Sprintf("%d runners took the attempt and "+
 			"were lost: the last was %s; its log may say why", w.Claims, w.Runner)})

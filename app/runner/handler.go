@@ -258,7 +258,7 @@ func (h *Handler) base(w http.ResponseWriter, r *http.Request, a claim) {
 	w.Header().Set("Content-Type", "application/octet-stream")
 	out := &deadlineWriter{w: w, control: http.NewResponseController(w)}
 	if err := h.Mirror(t).WriteCommit(ctx, commit, out); err != nil {
-		h.Logger.WarnContext(ctx, "a commit could not be sent to a runner", "key", a.Key, "error", err)
+		h.Logger.WarnContext(ctx, "a commit could not be sent to a runner", "effect", a.Key, "error", err)
 		if !out.began {
 			writeError(w, http.StatusBadGateway, "the server can't send the commit that was asked for")
 			return

@@ -122,7 +122,7 @@ func (m *meter) Reserve(prompt, want int) (gateway.Call, error) {
 		why = fmt.Sprintf("%d calls of models were made, and an attempt may make no more", a.Calls)
 	}
 	if err := m.handler.Store.RefuseCall(m.ctx, a.pass, why); err != nil {
-		m.handler.Logger.WarnContext(m.ctx, "a refused call is not noted", "key", a.Key, "error", err)
+		m.handler.Logger.WarnContext(m.ctx, "a refused call is not noted", "effect", a.Key, "error", err)
 	}
 	return call, errors.New(why)
 }
@@ -135,6 +135,6 @@ func (m *meter) Settle(c gateway.Call, u gateway.Usage) {
 	ctx, cancel := context.WithTimeout(m.ctx, settleTimeout)
 	defer cancel()
 	if err := m.handler.Store.SettleCall(ctx, m.attempt.Key, sia.Credits(c.Held), sia.CreditsOf(m.used.USD)); err != nil {
-		m.handler.Logger.ErrorContext(ctx, "a call of a model is booked at its most", "key", m.attempt.Key, "error", err)
+		m.handler.Logger.ErrorContext(ctx, "a call of a model is booked at its most", "effect", m.attempt.Key, "error", err)
 	}
 }

@@ -155,6 +155,7 @@ type Failure struct {
 	Message    string        `json:"message"`
 	Known      bool          `json:"known,omitempty"` // it is a [sia.Error]
 	Permanent  bool          `json:"permanent,omitempty"`
+	Outage     bool          `json:"outage,omitempty"`
 	RetryAfter time.Duration `json:"retry_after,omitempty"`
 }
 

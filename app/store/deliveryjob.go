@@ -116,7 +116,7 @@ func (e *Engine) deliver(ctx context.Context, guid string, attempt int) (later *
 		return again(attempt, err, e.c.Backoff(1))
 	}
 	tries := d.tries + attempt
-	if tries > e.c.Tries { // see effectWorker.Work
+	if tries > e.c.OutageTries || attempt > e.c.Tries { // see effectWorker.carryOut
 		err = &sia.Error{Permanent: true, Message: "the process ended each time it was worked on"}
 	} else if err = e.callDelivery(ctx, d.Delivery); err != nil && ctx.Err() != nil {
 		return nil, fmt.Errorf("delivery %s was interrupted: %w", guid, context.Canceled)
@@ -126,7 +126,7 @@ func (e *Engine) deliver(ctx context.Context, guid string, attempt int) (later *
 	case err == nil:
 	case sia.WaitsTurn(err):
 		return again(attempt-1, err, sia.RetryAfter(err))
-	case sia.IsPermanent(err), tries >= e.c.Tries:
+	case e.c.givesUp(tries, err):
 		closed.state, closed.words = "failed", userMessage(err)
 		e.s.log.ErrorContext(ctx, "delivery given up", "delivery", guid, "err", err)
 	default:

@@ -37,6 +37,8 @@ type dialect interface {
 	committers() int
 	// retryable reports whether a transaction that failed with err may succeed when it is retried.
 	retryable(err error) bool
+	// unreachable reports whether an error is that the server can't be reached; a file always can.
+	unreachable(err error) bool
 	// advisoryLock takes an exclusive lock by name, until the transaction ends.
 	advisoryLock(ctx context.Context, tx *sql.Tx, what string) error
 	// snapshot begins a read-only snapshot transaction.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -56,12 +57,12 @@ func (w *effectWorker) begin(ctx context.Context, job *river.Job[effectArgs]) (*
 	}
 	switch {
 	case errors.Is(err, ErrNotFound):
-		e.s.log.WarnContext(ctx, "job of an effect that does not exist", "effect", key)
+		e.s.log.WarnContext(ctx, "job of an effect that does not exist", "task", taskOf(key), "effect", key)
 		return nil, nil
 	case err != nil && interrupted(ctx):
 		return nil, fmt.Errorf("effect %s was interrupted: %w", key, context.Canceled)
 	case err != nil:
-		e.s.log.ErrorContext(ctx, "effect not begun", "effect", key, "err", err)
+		e.s.log.ErrorContext(ctx, "effect not begun", "task", taskOf(key), "effect", key, "err", err)
 		return nil, river.JobSnooze(e.c.Backoff(1))
 	case held == nil && f.State == EffectPending:
 		return nil, w.waitForLease(ctx, job, until)
@@ -100,27 +101,28 @@ func (w *effectWorker) carryOut(ctx context.Context, job *river.Job[effectArgs],
 	if f.Cancelled {
 		return w.finish(ctx, job, held, w.cancelled(held, tries), ErrCancelled)
 	}
-	if tries > w.e.c.Tries {
+	if tries > w.e.c.OutageTries || f.Key == job.Args.Key && job.Attempt > w.e.c.Tries {
 		err := &sia.Error{Op: "carry out " + f.Key, Message: "SIA's process ended each time it tried; its log tells why"}
 		return w.finish(ctx, job, held, w.failed(ctx, f.Effect, err), err)
 	}
 	if f.Kind.Long() || f.Kind.RunsTests() {
 		if err := held.recordMirror(ctx); err != nil {
-			w.e.s.log.WarnContext(ctx, "the repository's server was not noted", "effect", f.Key, "err", err)
+			w.e.s.log.WarnContext(ctx, "the repository's server was not noted", "task", f.Task, "effect", f.Key, "err", err)
 		}
 		if w.e.stopping.Err() != nil { // River started the job again before it was stopped itself
 			return nil, w.postpone(ctx, job, held, errStopping, 0, 0)
 		}
 		defer context.AfterFunc(w.e.stopping, func() { held.cancel(errStopping) })()
 	}
-	fact, err := w.run(context.WithValue(held.ctx, lastTry{}, tries == w.e.c.Tries), f.Effect)
+	fact, err := w.run(context.WithValue(held.ctx, lastTry{}, tries >= w.e.c.Tries), f.Effect)
 	return w.handleResult(ctx, job, held, tries, fact, err)
 }
 
 // lastTry is the context key of the value that LastTry returns.
 type lastTry struct{}
 
-// LastTry reports whether the effect of a handler's context is given up when the handler returns an error.
+// LastTry reports whether the effect of a handler's context is given up when the handler returns an error, unless that
+// is an outage.
 func LastTry(ctx context.Context) bool {
 	last, _ := ctx.Value(lastTry{}).(bool)
 	return last
@@ -194,10 +196,24 @@ func (w *effectWorker) handleResult(
 	case sia.WaitsTurn(err):
 		w.e.s.postponeWrites(ctx, held.f.Task)
 		return nil, w.postpone(ctx, job, held, err, sia.RetryAfter(err), 0)
-	case sia.IsPermanent(err), tries >= w.e.c.Tries:
+	case w.e.c.givesUp(tries, err):
 		return w.finish(ctx, job, held, w.failed(ctx, held.f.Effect, err), err)
 	default:
+		if tries == w.e.c.Tries {
+			w.reportDelay(ctx, held.f.Effect, err)
+		}
 		return nil, w.postpone(ctx, job, held, err, max(w.e.c.Backoff(tries), sia.RetryAfter(err)), 1)
+	}
+}
+
+// reportDelay reports to the task that an outage delays an effect.
+func (w *effectWorker) reportDelay(ctx context.Context, f sia.Effect, cause error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
+	defer cancel()
+	_, err := w.e.s.Apply(ctx, f.Task, sia.Event{ID: f.Key + "/delayed", At: w.e.s.now(), Fact: sia.EffectDelayed{
+		Key: f.Key, Effect: f.Kind, Reason: userMessage(cause)}})
+	if err != nil {
+		w.e.s.log.WarnContext(ctx, "delay not reported", "task", f.Task, "effect", f.Key, "err", err)
 	}
 }
 
@@ -312,19 +328,25 @@ func (w *effectWorker) postpone(
 	})
 	switch {
 	case err != nil:
-		s.log.ErrorContext(ctx, "failed try not counted", "effect", key, "err", err)
+		s.log.ErrorContext(ctx, "failed try not counted", "task", taskOf(key), "effect", key, "err", err)
 		return river.JobSnooze(delay)
 	case mine == 0:
 		logOutcomeDropped(ctx, s.log, key)
 	default:
-		s.log.WarnContext(ctx, "effect is tried again", "effect", key, "in", delay, "err", cause)
+		s.log.WarnContext(ctx, "effect is tried again", "task", taskOf(key), "effect", key, "in", delay, "err", cause)
 	}
 	return nil
 }
 
 // logOutcomeDropped logs that the outcome of a run was dropped.
 func logOutcomeDropped(ctx context.Context, log *slog.Logger, key string) {
-	log.WarnContext(ctx, "outcome dropped: another worker took the effect over", "effect", key)
+	log.WarnContext(ctx, "outcome dropped: another worker took the effect over", "task", taskOf(key), "effect", key)
+}
+
+// taskOf returns the task of an effect, with which its key begins.
+func taskOf(key string) sia.TaskID {
+	id, _, _ := strings.Cut(key, "/")
+	return sia.TaskID(id)
 }
 
 // interrupted reports whether a job's context ended because the engine stops.

@@ -71,8 +71,11 @@ type EngineConfig struct {
 	EffectTimeout   time.Duration // of every other effect; 2 minutes
 	DeliveryTimeout time.Duration // 1 minute
 
-	Tries   int                            // of an effect or delivery before it is given up; 6
-	Backoff func(failed int) time.Duration // after the failed-th failed try, 1-based; 1 s, 4 s, 16 s…, jittered
+	Tries int // of an effect or delivery before it is given up; DefaultTries
+	// the same if an outage is the reason of the last failure; 260, about the three days for which GitHub can send a
+	// delivery again
+	OutageTries int
+	Backoff     func(failed int) time.Duration // after the failed-th failed try, 1-based; 1 s, 4 s, 16 s…, jittered
 	// time between the stop of the engine and the end of the contexts of running handlers; 10 s
 	Grace time.Duration
 
@@ -89,6 +92,9 @@ type EngineConfig struct {
 	Shared bool
 }
 
+// DefaultTries is the number of tries of an effect or delivery before it is given up.
+const DefaultTries = 6
+
 func (c EngineConfig) withDefaults() EngineConfig {
 	c.Attempts = cmp.Or(c.Attempts, 2)
 	c.Effects = cmp.Or(c.Effects, 8)
@@ -97,7 +103,8 @@ func (c EngineConfig) withDefaults() EngineConfig {
 	c.AskTimeout = cmp.Or(c.AskTimeout, 50*time.Minute)
 	c.EffectTimeout = cmp.Or(c.EffectTimeout, 2*time.Minute)
 	c.DeliveryTimeout = cmp.Or(c.DeliveryTimeout, time.Minute)
-	c.Tries = cmp.Or(c.Tries, 6)
+	c.Tries = cmp.Or(c.Tries, DefaultTries)
+	c.OutageTries = max(c.Tries, cmp.Or(c.OutageTries, 260))
 	c.Grace = cmp.Or(c.Grace, 10*time.Second)
 	c.Lease = cmp.Or(c.Lease, leaseLength)
 	if c.Backoff == nil {
@@ -114,6 +121,11 @@ type retries struct{ e *Engine }
 
 // NextRetry implements river.ClientRetryPolicy.
 func (r retries) NextRetry(*rivertype.JobRow) time.Time { return r.e.s.now().Add(r.e.c.Backoff(1)) }
+
+// givesUp reports whether an effect or delivery is given up after its tries-th try failed with err.
+func (c EngineConfig) givesUp(tries int, err error) bool {
+	return sia.IsPermanent(err) || tries >= c.OutageTries || tries >= c.Tries && !sia.IsOutage(err)
+}
 
 // Engine runs jobs until it is stopped. A SQLite database has one engine at a
 // time, unless it is [EngineConfig.Shared]; a PostgreSQL database has any number.
@@ -236,6 +248,22 @@ func (e *Engine) Stop(ctx context.Context) error {
 	e.stopHeartbeat()
 	e.heartbeats.Wait()
 	return errors.Join(err, e.unlock())
+}
+
+// Running counts the attempts and the other effects that this engine carries out.
+func (e *Engine) Running() (attempts, others int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, h := range e.held {
+		switch {
+		case h.timer == nil: // it has no lease
+		case h.f.Kind.Long():
+			attempts++
+		default:
+			others++
+		}
+	}
+	return attempts, others
 }
 
 // returnTimeout is how long Stop waits for handlers to return after their contexts ended.

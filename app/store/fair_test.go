@@ -129,7 +129,7 @@ func TestFetchThatIsRefused(t *testing.T) {
 // TestRiverWarnsOnceAMinute: a repeated message is dropped for a minute, with any attributes.
 func TestRiverWarnsOnceAMinute(t *testing.T) {
 	var log strings.Builder
-	h := warningsOnly(slog.New(slog.NewTextHandler(&log, nil))).Handler()
+	h := warningsOnly(slog.New(slog.NewTextHandler(&log, nil)), &outage{}).Handler()
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	say := func(h slog.Handler, after time.Duration, message, queue string) {
 		r := slog.NewRecord(start.Add(after), slog.LevelError, message, 0)

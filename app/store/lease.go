@@ -150,7 +150,8 @@ func (h *heldLease) release(ctx context.Context) {
 	defer cancel()
 	if err := h.e.s.exec(ctx, "give back the lease of effect "+h.key, `UPDATE effects SET lease_until = 0
 		WHERE key = ? AND state = 'pending' AND lease_token = ?`, h.key, h.token); err != nil {
-		h.e.s.log.WarnContext(ctx, "lease not given back; it runs out by itself", "effect", h.key, "err", err)
+		h.e.s.log.WarnContext(ctx, "lease not given back; it runs out by itself", "task", taskOf(h.key), "effect", h.key,
+			"err", err)
 	}
 }
 
@@ -159,7 +160,8 @@ func (w *effectWorker) waitForLease(ctx context.Context, job *river.Job[effectAr
 	s := w.e.s
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
-	s.log.InfoContext(ctx, "effect is carried out by another worker", "effect", job.Args.Key, "looks again in", delay)
+	s.log.InfoContext(ctx, "effect is carried out by another worker", "task", taskOf(job.Args.Key), "effect",
+		job.Args.Key, "looks again in", delay)
 	err := s.write(ctx, "wait for a lease", func(tx *sql.Tx) error {
 		if err := complete(ctx, tx, job); err != nil {
 			return err
@@ -167,7 +169,7 @@ func (w *effectWorker) waitForLease(ctx context.Context, job *river.Job[effectAr
 		return s.insertJob(ctx, tx, job.Args.Key, job.Queue, s.now().Add(delay))
 	})
 	if err != nil {
-		s.log.ErrorContext(ctx, "effect not put off", "effect", job.Args.Key, "err", err)
+		s.log.ErrorContext(ctx, "effect not put off", "task", taskOf(job.Args.Key), "effect", job.Args.Key, "err", err)
 		return river.JobSnooze(delay)
 	}
 	return nil

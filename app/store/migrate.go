@@ -40,7 +40,7 @@ func (s *DB) Migrate(ctx context.Context) (from, to int64, err error) {
 	if from, to, err = s.versions(ctx, p); err != nil {
 		return from, from, err
 	}
-	m, err := rivermigrate.New(s.driver(), &rivermigrate.Config{Logger: warningsOnly(s.log)})
+	m, err := rivermigrate.New(s.driver(), &rivermigrate.Config{Logger: warningsOnly(s.log, &s.outage)})
 	if err != nil {
 		return from, from, fmt.Errorf("set up the job engine's migrations: %w", err)
 	}

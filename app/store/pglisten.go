@@ -20,7 +20,7 @@ func (s *postgresDialect) openListening(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.ConnConfig, c.MaxConns, c.AfterConnect = s.direct.Copy(), 1, rejectPooler
+	c.ConnConfig, c.MaxConns, c.BeforeConnect, c.AfterConnect = s.direct.Copy(), 1, readPassword, rejectPooler
 	s.listening, err = pgxpool.NewWithConfig(ctx, c)
 	return err
 }

@@ -105,6 +105,15 @@ func postgresConfig(raw string) (*pgx.ConnConfig, error) {
 	return c, nil
 }
 
+// readPassword reads the password of a new connection from PostgreSQL's variables and files again, where it may have
+// been changed. One in the address stays, and so does one that can't be read.
+func readPassword(_ context.Context, c *pgx.ConnConfig) error {
+	if again, err := pgx.ParseConfig(c.ConnString()); err == nil {
+		c.Password = again.Password
+	}
+	return nil
+}
+
 // Named returns a database's URL without its password, for messages and logs.
 func Named(raw string) string {
 	if !IsPostgres(raw) {
@@ -156,7 +165,7 @@ func (s *postgresDialect) open(ctx context.Context) error {
 		pool  **sql.DB
 		conns int
 	}{{&s.w, postgresWriters}, {&s.r, postgresReaders}, {&s.DB.river, postgresRiver}} {
-		*p.pool = sql.OpenDB(paramConnector{stdlib.GetConnector(*s.config)})
+		*p.pool = sql.OpenDB(paramConnector{stdlib.GetConnector(*s.config, stdlib.OptionBeforeConnect(readPassword))})
 		(*p.pool).SetMaxOpenConns(p.conns)
 		(*p.pool).SetMaxIdleConns(p.conns)
 		(*p.pool).SetConnMaxIdleTime(5 * time.Minute)
@@ -255,6 +264,8 @@ func (*postgresDialect) retryable(err error) bool {
 	return !errors.As(err, &committing) && connectionLost(err)
 }
 
+func (*postgresDialect) unreachable(err error) bool { return connectionLost(err) }
+
 // connectionLost reports whether the connection to the server was lost or could not be made.
 func connectionLost(err error) bool {
 	var e *pgconn.PgError
@@ -309,7 +320,7 @@ func (s *postgresDialect) message(err error) string {
 				"Its authority is one that this machine trusts, or is named there with sslrootcert=FILE"
 		case unconnected || connectionLost(err):
 			return "the database " + db + " can't be reached; check that PostgreSQL runs there, and host and port in --db. " +
-				"SIA goes on when it is back"
+				"A running server goes on when it is back"
 		}
 		return ""
 	}
@@ -343,7 +354,7 @@ func (s *postgresDialect) message(err error) string {
 		return fmt.Sprintf("the database %s has no connection left; raise max_connections, or put PgBouncer in front: a "+
 			"process of SIA takes up to %d", db, postgresReaders+postgresWriters+postgresRiver+1)
 	case connectionLost(err):
-		return "the database " + db + " is being stopped or started; SIA goes on when it is back"
+		return "the database " + db + " is being stopped or started; a running server goes on when it is back"
 	case e.Code == "40001" || e.Code == "40P01":
 		return "other transactions kept getting into the way on the database " + db + "; try again"
 	case strings.HasPrefix(e.Code, "58") || strings.HasPrefix(e.Code, "XX"):

@@ -52,7 +52,7 @@ func (s *DB) riverConfig() *river.Config {
 		JobTimeout:                  -1, // the workers set their own
 		// Leave unknown kinds of jobs to servers of a newer version. This is slower, and needless for a single process.
 		FetchOnlyKnownKinds: s.shared(),
-		Logger:              warningsOnly(s.log),
+		Logger:              warningsOnly(s.log, &s.outage),
 		Hooks:               []rivertype.Hook{&runAtHook{}},
 	}
 	c.Test.Time = &riverClock{s.now}
@@ -153,10 +153,10 @@ func (c *riverClock) NowOrNil() *time.Time {
 	return &t
 }
 
-// warningsOnly returns a logger for River that logs only warnings and errors. The
-// workers log errors of jobs themselves, with the task.
-func warningsOnly(l *slog.Logger) *slog.Logger {
-	return slog.New(warningHandler{l.Handler(), &sync.Map{}})
+// warningsOnly returns a logger for River that logs only warnings and errors, as those of the job engine. The
+// workers log errors of jobs themselves, with the task. While the database is away, River has nothing else to say.
+func warningsOnly(l *slog.Logger, o *outage) *slog.Logger {
+	return slog.New(warningHandler{l.With("by", "job engine").Handler(), &sync.Map{}, o})
 }
 
 // warnEvery is the minimum interval between two of River's warnings with the same message: each queue polls once a
@@ -166,11 +166,12 @@ const warnEvery = time.Minute
 type warningHandler struct {
 	slog.Handler
 	last *sync.Map // time of the last log, by message; River's messages are constants
+	o    *outage
 }
 
 // Enabled passes on warnings and errors.
 func (h warningHandler) Enabled(ctx context.Context, level slog.Level) bool {
-	return level >= slog.LevelWarn && h.Handler.Enabled(ctx, level)
+	return level >= slog.LevelWarn && !h.o.away() && h.Handler.Enabled(ctx, level)
 }
 
 // Handle implements slog.Handler.
@@ -185,12 +186,12 @@ func (h warningHandler) Handle(ctx context.Context, r slog.Record) error {
 
 // WithAttrs implements slog.Handler.
 func (h warningHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return warningHandler{h.Handler.WithAttrs(attrs), h.last}
+	return warningHandler{h.Handler.WithAttrs(attrs), h.last, h.o}
 }
 
 // WithGroup implements slog.Handler.
 func (h warningHandler) WithGroup(name string) slog.Handler {
-	return warningHandler{h.Handler.WithGroup(name), h.last}
+	return warningHandler{h.Handler.WithGroup(name), h.last, h.o}
 }
 
 // backoff returns the delay after the failed-th failed try: four times longer each

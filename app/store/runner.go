@@ -22,6 +22,12 @@ type Runner struct {
 	Attempts []string  // keys of its running attempts
 }
 
+// awayAfter is the time after which a runner is away. One that makes nothing asks for an attempt every half minute.
+const awayAfter = time.Minute
+
+// Away reports whether a runner makes no attempt and was not seen lately, or never.
+func (r Runner) Away(now time.Time) bool { return len(r.Attempts) == 0 && now.Sub(r.Seen) > awayAfter }
+
 // AddRunner adds a runner by the hash of its token.
 func (s *RunnerStore) AddRunner(ctx context.Context, name, hash string) error {
 	err := s.write(ctx, "add runner "+name, func(tx *sql.Tx) error {

@@ -224,6 +224,8 @@ func (s *sqliteDialect) message(err error) string {
 	return ""
 }
 
+func (*sqliteDialect) unreachable(error) bool { return false }
+
 // checkRights returns nil: a file that can't be written is not opened.
 func (*sqliteDialect) checkRights(context.Context) error { return nil }
 

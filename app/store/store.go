@@ -117,6 +117,8 @@ type DB struct {
 	jobQueues jobQueues
 	writable  atomic.Bool // see checkWritable
 	refused   atomic.Pointer[refusal]
+	outage    outage
+	outageLog *slog.Logger // logs outages themselves
 
 	jobs *river.Client[*sql.Tx] // insert-only
 
@@ -165,6 +167,7 @@ func openDB(ctx context.Context, c Config) (*DB, error) {
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
+	s.outageLog, s.log = s.log, slog.New(outageHandler{s.log.Handler(), s})
 	if err := s.open(ctx); err != nil {
 		return nil, errors.Join(s.explain("open the database "+s.name(), err), s.closePools())
 	}
@@ -221,6 +224,7 @@ func (s *DB) write(ctx context.Context, op string, f func(tx *sql.Tx) error) err
 	pause := writePause
 	for try := 1; ; try++ {
 		err := s.tryWrite(ctx, f)
+		s.recordReach(ctx, try, err)
 		if err == nil || try == writeTries || ctx.Err() != nil || !s.retryable(err) {
 			s.recordRefusal(ctx, err)
 			return s.explain(op, err)

@@ -154,6 +154,28 @@ func testDeliveryWorkedOn(t *testing.T, s *fixture) {
 	}
 }
 
+func testDeliveryOutage(t *testing.T, s *fixture) {
+	save(t, s, delivery("late", nil))
+	save(t, s, delivery("hopeless", nil))
+	var late, hopeless atomic.Int64
+	h := newScript(t, s).handlers()
+	h.Delivery = func(_ context.Context, d store.Delivery) error {
+		if d.GUID == "hopeless" {
+			hopeless.Add(1)
+		} else if late.Add(1) > 10 {
+			return nil
+		}
+		return &sia.Error{Op: "read the issue", Message: "GitHub is failing (503)", Outage: true}
+	}
+	c := quick()
+	c.OutageTries = 20
+	e := engine(t, s, h, c)
+	must(t, e.Idle(patient(t)))
+	if late.Load() != 11 || hopeless.Load() != 20 {
+		t.Errorf("tried %d and %d times, want 11 and 20", late.Load(), hopeless.Load())
+	}
+}
+
 func testDeliveryGivenUp(t *testing.T, s *fixture) {
 	save(t, s, delivery("weak", nil))
 	save(t, s, delivery("hopeless", nil))

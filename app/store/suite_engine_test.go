@@ -104,6 +104,27 @@ func testEffectRetried(t *testing.T, s *fixture) {
 	replayed(t, s, id)
 }
 
+// testOutage checks that an effect outlasts an outage, and that users learn of it.
+func testOutage(t *testing.T, s *fixture) {
+	down := &sia.Error{Op: "read the issue", Message: "GitHub is failing (503)", Outage: true}
+	id := begin(t, s, 42)
+	w := newScript(t, s)
+	var warning string
+	w.on[sia.DoBegin] = func(ctx context.Context, task sia.Task, f sia.Effect) (sia.Fact, error) {
+		if w.count(f.Key) > 8 {
+			warning = task.Warning
+			return allWell(ctx, task, f)
+		}
+		return nil, down
+	}
+	e := engine(t, s, w.handlers(), quick())
+	task := settle(t, s, e, id, sia.Escalated)
+	if !strings.Contains(warning, "GitHub is failing (503). SIA tries again") || task.Warning == warning {
+		t.Errorf("warned %q, then %q", warning, task.Warning)
+	}
+	replayed(t, s, id)
+}
+
 func testEffectPanics(t *testing.T, s *fixture) {
 	id := begin(t, s, 42)
 	w := newScript(t, s)

@@ -150,6 +150,28 @@ func (s *TaskStore) NextTry(ctx context.Context, key string) (at time.Time, err 
 	return at, s.explain("look when effect "+key+" is tried next", err)
 }
 
+// Retry is a pending effect that failed, or that had to wait.
+type Retry struct {
+	EffectRecord           // Tries of [DefaultTries] failed, and Error is that of the last
+	Next         time.Time // when it is tried next; zero: now
+}
+
+// Retries lists a task's effects that are tried again, in the order in which they were written. It leaves out those
+// that run now and have not failed.
+func (s *TaskStore) Retries(ctx context.Context, id sia.TaskID) (all []Retry, err error) {
+	effects, err := s.Effects(ctx, id)
+	for _, f := range effects {
+		if err != nil || f.State != EffectPending || f.Error == "" {
+			continue
+		}
+		r := Retry{EffectRecord: f}
+		if r.Next, err = s.NextTry(ctx, f.Key); f.Tries > 0 || !r.Next.IsZero() {
+			all = append(all, r)
+		}
+	}
+	return all, err
+}
+
 // Effect loads one effect; the error wraps [ErrNotFound] when there is none.
 func (s *TaskStore) Effect(ctx context.Context, key string) (EffectRecord, error) {
 	return load(ctx, s.DB, "load effect "+key, scanEffect, `SELECT `+effectColumns+` FROM effects WHERE key = ?`, key)

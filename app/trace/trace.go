@@ -13,6 +13,7 @@ package trace
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -71,7 +72,8 @@ func New(c Config) (*Tracer, error) {
 		c.Logger.Warn("traces not exported", "error", err)
 	}))
 	provider := sdk.NewTracerProvider(sdk.WithBatcher(to), sdk.WithIDGenerator(ids{}), sdk.WithResource(
-		resource.NewSchemaless(attribute.String("service.name", "sia"), attribute.String("service.version", c.Version))))
+		resource.NewSchemaless(attribute.String("service.name", "sia"), attribute.String("service.version", c.Version),
+			attribute.String("service.instance.id", rand.Text()))))
 	return &Tracer{c.Mask, c.Now, c.Store, provider, provider.Tracer("github.com/sia-bot/sia")}, nil
 }
 

@@ -79,7 +79,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	for _, rs := range in.ResourceSpans {
-		if rs.Resource.of("service.name") != "sia" {
+		if rs.Resource.of("service.name") != "sia" || rs.Resource.of("service.instance.id") == "" {
 			http.Error(w, "no name", http.StatusBadRequest)
 			return
 		}

@@ -9,23 +9,23 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// account is what a task cost, by what for. Its lines sum to All.
+// account is a task's cost by purpose. Its lines sum to All.
 type account struct {
 	Lines  []accountLine
 	All    sia.Credits
 	Budget sia.Credits
-	Over   sia.Credits // of All: what a model call cost beyond the budget
-	Aside  sia.Credits // reserved for what runs
+	Over   sia.Credits // part of All: the cost of a model call beyond the budget
+	Aside  sia.Credits // reserved for the running attempt
 }
 
-// accountLine is one thing that cost something.
+// accountLine is one item of an account.
 type accountLine struct {
 	For     string
-	Attempt int // its number; 0: it is none
+	Attempt int // number of the attempt; 0: none
 	Cost    sia.Credits
 }
 
-// exact is an amount to the thousandth, so that lines are seen to sum.
+// exact is an amount to the thousandth, so that the lines visibly sum to the total.
 func exact(c sia.Credits) string {
 	return strconv.FormatFloat(float64(c)/float64(sia.Credit), 'f', -1, 64)
 }
@@ -38,7 +38,7 @@ func credits(c sia.Credits) string {
 	return c.String() + " credits"
 }
 
-// accountOf adds up a task's costs: those of its attempts, and of the models that judged them, as the log has them.
+// accountOf adds up a task's costs, from the log: those of its attempts and of the models that judged them.
 func accountOf(t sia.Task, events []store.EventRecord) account {
 	a := account{All: t.Credits.Cost(), Budget: t.Credits.Budget, Over: t.Credits.Overrun,
 		Aside: t.Credits.Reserved}
@@ -81,6 +81,6 @@ func accountOf(t sia.Task, events []store.EventRecord) account {
 	add("Judging changed tests", 0, weighed)
 	add("Final review", 0, final)
 	add("Learning from a person's fix", 0, studied)
-	add("Other", 0, left) // of what the log does not have any more
+	add("Other", 0, left) // no longer in the log
 	return a
 }

@@ -17,8 +17,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// A button or a form is heard as a command of whoever pressed it, and the browser goes back to the
-// page, on which the answer stands.
+// A button or a form gives a command in the viewer's name, and the browser returns to the page, which shows the answer.
 func TestWhatPeopleDoIsHeard(t *testing.T) {
 	do := &doer{}
 	h := pages(t, world(t), do)
@@ -76,8 +75,7 @@ func TestWhatPeopleDoIsHeard(t *testing.T) {
 	}
 }
 
-// What a form is answered stands on the page whichever of several servers makes it, for whoever sent the form alone,
-// and as the server that heard it said it.
+// A form's answer is shown unchanged, whichever of several servers renders the page, and only to the sender.
 func TestAnswersPassFromServerToServer(t *testing.T) {
 	from := world(t)
 	one, other := pages(t, from, &doer{}), pages(t, from, &doer{})
@@ -102,7 +100,7 @@ func TestAnswersPassFromServerToServer(t *testing.T) {
 	}
 }
 
-// Who sends an answer without any is back at the question, and told so.
+// An empty answer leads back to the question, with a message.
 func TestNoAnswerWasChosen(t *testing.T) {
 	do := &doer{}
 	h := pages(t, world(t), do)
@@ -119,8 +117,8 @@ func TestNoAnswerWasChosen(t *testing.T) {
 	}
 }
 
-// Who is offered to accept changes of tests reads beside the button what was changed, and beside the checks why the
-// verdict is what it is.
+// People who may accept changes of tests see next to the button what was changed, and next to the checks the reason for
+// the verdict.
 func TestChangesToAcceptAreShown(t *testing.T) {
 	s := world(t)
 	apply := begun(t, s, 1, bookings, 9, "")
@@ -143,8 +141,8 @@ func TestChangesToAcceptAreShown(t *testing.T) {
 	}
 }
 
-// What a page that was left open says is not heard of what came since: an answer is to the question that stood there,
-// and changes of tests are accepted of the commit that was looked at.
+// A form on an outdated page has no effect on newer state: an answer is for the question shown, and changes of tests
+// are accepted only for the commit shown.
 func TestWhatAnOldPageSaysIsOfThen(t *testing.T) {
 	do := &doer{}
 	h := pages(t, world(t), do)
@@ -168,7 +166,7 @@ func TestWhatAnOldPageSaysIsOfThen(t *testing.T) {
 	}
 }
 
-// A form that another site had a browser send does nothing.
+// A cross-site form does nothing.
 func TestFormsComeFromThesePages(t *testing.T) {
 	do := &doer{}
 	srv := httptest.NewServer(signin.Local(pages(t, world(t), do)))
@@ -197,7 +195,7 @@ func TestFormsComeFromThesePages(t *testing.T) {
 	if len(do.said) != 1 {
 		t.Errorf("heard: %q", do.said)
 	}
-	// What no person writes is not read: what is heard goes into a comment, which has an end.
+	// Oversized text is refused: a command becomes a comment, which has a limit.
 	resp, err = browser.PostForm(srv.URL+"/tasks/9-4", form("do", "answer", "words", strings.Repeat("x", 100_000), "csrf",
 		token))
 	must(t, err)
@@ -207,8 +205,7 @@ func TestFormsComeFromThesePages(t *testing.T) {
 	}
 }
 
-// What is written about a lesson and can't be taken stays in the form, with the reason; where somebody else was faster,
-// both texts are there.
+// A refused edit of a lesson stays in the form, with the reason; after a concurrent edit, both texts are shown.
 func TestALessonIsEdited(t *testing.T) {
 	do := &doer{}
 	h := pages(t, world(t), do)

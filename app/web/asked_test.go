@@ -9,8 +9,8 @@ import (
 	"github.com/sia-bot/sia/sia/plan"
 )
 
-// Who is asked on a page sees what the question is about: the plan, the text as it was edited, or what seems to
-// resolve the issue already. What strangers wrote there stays text.
+// A question on a page comes with its subject: the plan, the edited text, or what seems to resolve the issue already.
+// Strangers' words in it stay text.
 func TestAskedShowsWhatItIsAbout(t *testing.T) {
 	parts, err := template.New("base.html").Funcs((&site{}).funcs()).ParseFS(assets, "templates/parts.html")
 	if err != nil {

@@ -25,14 +25,14 @@ type attemptPage struct {
 	This     sia.Attempt  `json:"attempt"`
 	Running  bool         `json:"running"`
 	Turns    []agent.Turn `json:"turns"`
-	LastTest *lastTest    `json:"last_test,omitempty"`  // nil: it ran none yet
-	Memory   string       `json:"memory_url,omitempty"` // of the transcript; empty while the attempt runs
+	LastTest *lastTest    `json:"last_test,omitempty"`  // nil: no test run yet
+	Memory   string       `json:"memory_url,omitempty"` // transcript; empty while the attempt runs
 	Session  []turnView   `json:"-"`
-	Now      *turnView    `json:"-"` // the last turn of an attempt that runs; nil: there is none
+	Now      *turnView    `json:"-"` // the last turn of a running attempt; nil: none
 	Diff     *diffView    `json:"-"` // nil: it pushed nothing
 }
 
-// Answers is how often the model answered.
+// Answers counts the model's answers.
 func (p attemptPage) Answers() (n int) {
 	for _, t := range p.Turns {
 		if t.Kind == agent.TurnModel {
@@ -42,7 +42,7 @@ func (p attemptPage) Answers() (n int) {
 	return n
 }
 
-// Finished is the last test, where no turn that is shown above has it.
+// Finished is the last test run, if no turn shown above contains it.
 func (p attemptPage) Finished() *lastTest {
 	if p.Now != nil && p.LastTest != nil && p.LastTest.ID == p.Now.ID {
 		return nil
@@ -50,7 +50,7 @@ func (p attemptPage) Finished() *lastTest {
 	return p.LastTest
 }
 
-// Ledger is what the attempt left to whoever goes on, a line an entry.
+// Ledger lists the attempt's notes for its successor, one line per entry.
 func (p attemptPage) Ledger() (lines []string) {
 	for _, l := range p.This.Ledger.Lines() {
 		lines = append(lines, visible.Text(secret.Mask(l)))
@@ -58,7 +58,7 @@ func (p attemptPage) Ledger() (lines []string) {
 	return lines
 }
 
-// Dropped says how many entries were not borne out; empty: none.
+// Dropped counts the entries that were not confirmed; empty: none.
 func (p attemptPage) Dropped() string {
 	if l := p.This.Ledger; l != nil && l.Dropped > 0 {
 		return text.Count(l.Dropped, "claim") + " without a trace left out"
@@ -66,18 +66,18 @@ func (p attemptPage) Dropped() string {
 	return ""
 }
 
-// lastTest is the last run of tests in an attempt, as its coder saw it.
+// lastTest is the last test run in an attempt, as its coder saw it.
 type lastTest struct {
-	ID      string `json:"-"` // of the turn, on the page
+	ID      string `json:"-"` // of its turn on the page
 	Turn    int    `json:"turn"`
 	Command string `json:"command"`
 	Result  string `json:"result"`
 }
 
-// shownResult is how many characters of a test's end are shown.
+// shownResult is how many characters at the end of a test's output are shown.
 const shownResult = 2000
 
-// lastTestOf finds the last call of the tool that runs commands; nil: there was none.
+// lastTestOf finds the last call of the tool that runs commands; nil if there was none.
 func lastTestOf(turns []agent.Turn) *lastTest {
 	for _, t := range slices.Backward(turns) {
 		for _, c := range slices.Backward(t.Calls) {
@@ -89,7 +89,7 @@ func lastTestOf(turns []agent.Turn) *lastTest {
 			} else if c.Name != tool.NameRun || json.Unmarshal([]byte(c.Arguments), &args) != nil {
 				continue
 			}
-			result := strings.TrimSpace(visible.Text(secret.Mask(c.Result))) // which is no Markdown
+			result := strings.TrimSpace(visible.Text(secret.Mask(c.Result))) // it is no Markdown
 			if over := len(result) - shownResult; over > 0 {
 				result = "…" + strings.ToValidUTF8(result[over:], "")
 			}
@@ -124,7 +124,7 @@ func (s *site) attempt(r *http.Request) (frame, error) {
 	}
 	p.LastTest = lastTestOf(turns)
 	for _, t := range turns {
-		t.Opaque = nil // for the model alone
+		t.Opaque = nil // only for the model
 		p.Turns = append(p.Turns, t.Masked(secret.Mask))
 	}
 	p.Session = session(p.Turns, p.This.StartedAt)

@@ -10,14 +10,14 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// shownAttempts is how many attempts fit an axis: the last ones.
+// shownAttempts is how many attempts an axis shows: the last ones.
 const shownAttempts = 12
 
-// span is a stretch of time.
+// span is a period of time.
 type span struct{ from, to time.Time }
 
-// within are the stretches in which a task was in some states, up to a time.
-func within(all []moment, until time.Time, states ...sia.State) (out []span) {
+// spansIn returns the periods in which a task was in one of the states, up to a time.
+func spansIn(all []moment, until time.Time, states ...sia.State) (out []span) {
 	in := false
 	for _, m := range all {
 		was := in
@@ -32,20 +32,19 @@ func within(all []moment, until time.Time, states ...sia.State) (out []span) {
 	return out
 }
 
-// timeAxis is a task's attempts on one axis of time, with when its checks ran, when it was worked out why an attempt
-// failed, and when people said something.
+// timeAxis shows a task's attempts on a common time axis, with its checks, diagnoses and people's comments.
 type timeAxis struct {
 	From, To time.Time
 	Rows     []axisRow // none before the first attempt
 }
 
-// axisRow is a row of an axis: what it is of, its stretches, and what is said behind it.
+// axisRow is a row of an axis: its label, its periods, and the text after them.
 type axisRow struct {
 	Name, Said string
 	Bar        template.HTML
 }
 
-// Label is an end of the axis: with seconds, where both would read the same without.
+// Label is an end of the axis: with seconds, if both would otherwise be equal.
 func (a timeAxis) Label(t time.Time) string {
 	layout := "2 Jan 15:04"
 	if a.To.Sub(a.From) < 2*time.Minute {
@@ -97,8 +96,8 @@ func axis(t sia.Task, all []moment, now time.Time) (a timeAxis) {
 			p.bar(x(at.StartedAt), 4, max(4, x(end)-x(at.StartedAt)), 12, b.Class)
 		})
 	}
-	stretches("Checks", within(all, a.To, sia.Checking))
-	stretches("Diagnosis", within(all, a.To, sia.Diagnosing, sia.Reviewing))
+	stretches("Checks", spansIn(all, a.To, sia.Checking))
+	stretches("Diagnosis", spansIn(all, a.To, sia.Diagnosing, sia.Reviewing))
 	var said []time.Time
 	for _, m := range all {
 		if m.By != "" {

@@ -10,7 +10,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// A stretch of checks lasts from the event that began it to the one that ended it, or to now.
+// A period of checks lasts from the event that started it to the one that ended it, or to now.
 func TestStretchesOfStates(t *testing.T) {
 	at := func(n int) time.Time { return time.Date(2026, 5, 4, 14, n, 0, 0, time.UTC) }
 	var log []moment
@@ -18,17 +18,17 @@ func TestStretchesOfStates(t *testing.T) {
 		sia.Checking} {
 		log = append(log, moment{At: at(i), State: s})
 	}
-	checks := within(log, at(30), sia.Checking)
+	checks := spansIn(log, at(30), sia.Checking)
 	want := []span{{at(1), at(3)}, {at(6), at(30)}}
 	if d := cmp.Diff(want, checks, cmp.AllowUnexported(span{})); d != "" {
 		t.Error(d)
 	}
-	if none := within(nil, at(30), sia.Checking); len(none) > 0 {
+	if none := spansIn(nil, at(30), sia.Checking); len(none) > 0 {
 		t.Errorf("in nothing: %v", none)
 	}
 }
 
-// An axis has bounds that no time and no number exceeds, and no row for what did not happen.
+// An axis is bounded in time and size, and has no empty rows.
 func TestAxisIsBounded(t *testing.T) {
 	zero := sia.Task{Attempts: make([]sia.Attempt, 300)}
 	got := axis(zero, nil, time.Time{})

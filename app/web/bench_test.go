@@ -14,14 +14,14 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// manyTasks is how many tasks a database has on which pages are measured.
+// manyTasks is the number of tasks in the database of the benchmark.
 const manyTasks = 20_000
 
 // recent is how many of them have attempts: the last ones, which pages show.
 const recent = 2000
 
-// BenchmarkPages: pages of a database with 20,000 tasks of forty repositories, of which some three
-// hundred are open: as whoever runs the server sees them, and as somebody who sees three repositories.
+// BenchmarkPages renders pages of a database with 20,000 tasks in forty repositories, about three hundred of them open:
+// for the operator, and for somebody who sees three repositories.
 func BenchmarkPages(b *testing.B) {
 	s := world(b)
 	fill(b, s)
@@ -47,7 +47,7 @@ func BenchmarkPages(b *testing.B) {
 	}
 }
 
-// fill begins tasks, of which most end, over a year up to now.
+// fill adds tasks over the last year, most of them ended.
 func fill(b *testing.B, s *store.Store) {
 	b.Helper()
 	r := rand.New(rand.NewPCG(1, 1))
@@ -73,7 +73,7 @@ func fill(b *testing.B, s *store.Store) {
 			_, begins := fact.(sia.Start)
 			_, stops := fact.(sia.Stop)
 			if stops && i%70 == 0 || !stops && !begins && i < manyTasks-recent {
-				continue // it is still open; or it was stopped before anything was done, which takes less time to make
+				continue // it is still open, or was stopped before it did anything, which is faster to create
 			}
 			e := sia.Event{ID: fmt.Sprint(n), At: at.Add(time.Duration(n) * time.Minute), Fact: fact}
 			for key, kind := range task.Pending {

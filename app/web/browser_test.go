@@ -17,7 +17,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// everyPage are pages of the world as somebody sees them, each with a name for a picture.
+// everyPage lists the pages of the world, each with a name for a picture.
 func everyPage() map[string]string {
 	return map[string]string{"overview": "/", "tasks": "/tasks", "task": "/tasks/9-1", "passed": "/tasks/9-5",
 		"question": "/tasks/9-4", "attempt": "/tasks/9-4/attempts/1", "diff": "/tasks/9-5/attempts/1",
@@ -30,8 +30,9 @@ func everyPage() map[string]string {
 		"nothing": "/tasks?text=nothing", "refused": "/tasks?page=0", "nowhere": "/nowhere"}
 }
 
-// Every page, on a phone and on a desk, light and dark, whoever looks, is one that people can use who
-// see badly or not at all, or don't use a mouse; and none scrolls sideways. What is shown to several beneath their own
+// Every page, on a phone and a desktop, light and dark, for every viewer, is accessible to people with low or no vision
+// or without a mouse, and does not scroll sideways. A page that is the same for several viewers except for its
+// navigation is checked once.
 // navigation is judged once.
 //
 // With SHOTS=folder it also writes a picture of each page there.
@@ -67,7 +68,7 @@ func TestEverybodyCanUsePages(t *testing.T) {
 	}
 }
 
-// No entry of a navigation is cut on a small phone.
+// No navigation entry is cut off on a small phone.
 //
 //test:thorough
 func TestNavigationFitsASmallPhone(t *testing.T) {
@@ -86,8 +87,8 @@ func TestNavigationFitsASmallPhone(t *testing.T) {
 	}
 }
 
-// An open page shows what happens without being loaded again, under the policy of pages; and what
-// somebody is writing there stays.
+// An open page shows changes without a reload, under the pages' Content-Security-Policy, and keeps text that somebody
+// is writing.
 //
 //test:thorough
 func TestOpenPagesRenewThemselves(t *testing.T) {
@@ -116,7 +117,7 @@ func TestOpenPagesRenewThemselves(t *testing.T) {
 	}
 }
 
-// An open page is renewed although its line, and then its reload, was refused once.
+// An open page recovers after its event stream, and then its reload, was refused once.
 //
 //test:thorough
 func TestOpenPagesOutliveRefusals(t *testing.T) {
@@ -140,7 +141,7 @@ func TestOpenPagesOutliveRefusals(t *testing.T) {
 	}
 }
 
-// A page that is hidden has no line, and learns what it missed when it is shown again.
+// A hidden page has no event stream, and gets missed changes when it is shown again.
 //
 //test:thorough
 func TestHiddenPagesHaveNoLine(t *testing.T) {
@@ -166,7 +167,7 @@ func TestHiddenPagesHaveNoLine(t *testing.T) {
 	<-began
 	show(true)
 	<-ended
-	// What the page asks for next comes after a line that it had opened.
+	// The page's next request comes after a stream that it would have opened.
 	_, err := chromedp.Run(ctx, chromedp.Evaluate[string](`fetch("/").then(() => "")`, chromedp.EvalAwaitPromise))
 	must(t, err)
 	if len(began) > 0 {

@@ -8,13 +8,13 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Pictures are made here, of numbers alone: the words stand beside them, as text that everybody can read. What a colour
-// says, a shape, a place or a word says too. They take the width that there is.
+// The charts here show only numbers: the same values are next to them as text. Every meaning of a colour is also a
+// shape, a position or a word. They fill the available width.
 
-// picture is an SVG in the making.
+// picture is an SVG under construction.
 type picture struct{ strings.Builder }
 
-// strip is a picture that is stretched to its place: 1,000 units wide, and height high.
+// strip is a picture that is stretched to its container: 1,000 units wide, and height high.
 func strip(class string, height float64) *picture {
 	p := &picture{}
 	fmt.Fprintf(p, `<svg class="%s" viewBox="0 0 1000 %.0f" preserveAspectRatio="none" aria-hidden="true">`, class, height)
@@ -33,7 +33,7 @@ func (p *picture) html() template.HTML {
 	return template.HTML(p.String() + "</svg>") //nolint:gosec // numbers, and words of ours
 }
 
-// outcomeBar is the tasks that passed, and after them those that were stopped. Without any it is empty.
+// outcomeBar shows the passed tasks, followed by the stopped ones. Without any it is empty.
 func outcomeBar(passed, stopped int) template.HTML {
 	p := strip("bar", 10)
 	p.bar(0, 0, 1000, 10, "track")
@@ -44,7 +44,7 @@ func outcomeBar(passed, stopped int) template.HTML {
 	return p.html()
 }
 
-// meter is how much of a whole is used.
+// meter shows the used part of a whole.
 func meter(part, whole sia.Credits) template.HTML {
 	p := strip("bar", 10)
 	p.bar(0, 0, 1000, 10, "track")
@@ -52,7 +52,7 @@ func meter(part, whole sia.Credits) template.HTML {
 	return p.html()
 }
 
-// bar is a share to 100 %, with its interval as a line over it, and what it is to reach as a mark.
+// Bar shows a share on a scale to 100 %, with its confidence interval as a line.
 func (s share) Bar() template.HTML { return s.bar(0) }
 
 func (s share) bar(bound float64) template.HTML {
@@ -72,7 +72,7 @@ func (s share) bar(bound float64) template.HTML {
 	return p.html()
 }
 
-// Bar is a target's share, if it is one, with the bound.
+// Bar shows a target's share, if it has one, with the bound as a mark.
 func (t target) Bar() template.HTML {
 	if t.Share == nil || !t.Known {
 		return ""

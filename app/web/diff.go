@@ -15,42 +15,42 @@ import (
 	"github.com/sia-bot/sia/sia/visible"
 )
 
-// Bounds of a diff on a page. GitHub has the whole of it.
+// Bounds of a diff on a page. GitHub shows all of it.
 const (
 	shownFiles   = 100
 	shownLines   = 3000 // of all files
-	noiseLines   = 200  // of those that tools write
+	noiseLines   = 200  // of generated files
 	shownLine    = 400  // characters
 	shownInAFile = 1000 // lines
 )
 
-// diffView is a diff as a page shows it.
+// diffView is a diff as shown on a page.
 type diffView struct {
-	Why            string // there is none, for people
+	Why            string // why there is none, for people
 	URL            string // on GitHub
 	Count          string // of files, for people
 	Added, Deleted int
-	Files, Noise   []fileView // noise: what tools write
+	Files, Noise   []fileView // Noise: generated files
 	More           string     // what is left out, for people; empty: nothing
 }
 
 // fileView is one file of a diff.
 type fileView struct {
 	ID             string
-	Path, From     string // from: where a renamed file was
+	Path, From     string // From: the former path of a renamed file
 	Status         gitops.FileStatus
 	Added, Deleted int
-	Why            string // there are no lines, or not all
+	Why            string // why there are no lines, or not all
 	Lines          []lineView
 }
 
-// lineView is one line of a diff. Its first character says what it is without colour.
+// lineView is a line of a diff. Its first character marks additions and removals without colour.
 type lineView struct{ Class, Text string }
 
-// diff is what an attempt changed, by what this server has of the repository; nil: it pushed nothing.
+// diff is the change of an attempt, if this server has the commits; nil if it pushed nothing.
 func (s *site) diff(ctx context.Context, t sia.Task, a sia.Attempt) (*diffView, error) {
 	if a.Head == "" || t.BaseSHA == "" {
-		return nil, nil //nolint:nilnil // that there is none is an answer
+		return nil, nil //nolint:nilnil // none is a valid result
 	}
 	base, err := s.baseOf(ctx, t, a)
 	if err != nil {
@@ -70,7 +70,7 @@ func (s *site) diff(ctx context.Context, t sia.Task, a sia.Attempt) (*diffView, 
 	return v, nil
 }
 
-// baseOf is the commit that an attempt began at: the one of the task that was said last before.
+// baseOf is the base commit of an attempt: the last one in the task's log before it.
 func (s *site) baseOf(ctx context.Context, t sia.Task, a sia.Attempt) (sia.SHA, error) {
 	events, err := s.From.Events(ctx, t.ID)
 	for _, e := range slices.Backward(events) {
@@ -81,7 +81,7 @@ func (s *site) baseOf(ctx context.Context, t sia.Task, a sia.Attempt) (sia.SHA, 
 	return t.BaseSHA, err
 }
 
-// fill shows as much of a diff as a page holds: first what people wrote.
+// fill adds as much of a diff as a page can show: hand-written files first.
 func (v *diffView) fill(d gitops.Diff, more int) {
 	v.Added, v.Deleted = d.Added, d.Deleted
 	v.Count = text.Count(len(d.Files)+more, "file")
@@ -102,9 +102,10 @@ func (v *diffView) fill(d gitops.Diff, more int) {
 	}
 }
 
-// viewOf is a file with as many lines as are left, which it takes.
+// viewOf is a file with at most *left lines, which it subtracts.
 func viewOf(f gitops.FileDiff, n int, truncated bool, left *int) fileView {
-	v := fileView{ID: fmt.Sprintf("file-%d", n+1), Path: seen(f.Path, shownLine), From: seen(f.OldPath, shownLine),
+	v := fileView{ID: fmt.Sprintf("file-%d", n+1), Path: cleanLine(f.Path, shownLine),
+		From:   cleanLine(f.OldPath, shownLine),
 		Status: f.Status, Added: f.Added, Deleted: f.Deleted}
 	switch {
 	case f.Binary:
@@ -122,7 +123,8 @@ func viewOf(f gitops.FileDiff, n int, truncated bool, left *int) fileView {
 		v.Lines = append(v.Lines,
 			lineView{"hunk", fmt.Sprintf("@@ −%d,%d +%d,%d @@", h.OldStart, h.OldLines, h.NewStart, h.NewLines)})
 		for _, l := range h.Lines[:min(len(h.Lines), most-len(v.Lines)+1)] {
-			v.Lines = append(v.Lines, lineView{map[byte]string{'+': "add", '-': "del"}[l[0]], l[:1] + seen(l[1:], shownLine)})
+			v.Lines = append(v.Lines, lineView{map[byte]string{'+': "add", '-': "del"}[l[0]],
+				l[:1] + cleanLine(l[1:], shownLine)})
 		}
 	}
 	*left = max(0, *left-len(v.Lines))
@@ -136,14 +138,14 @@ func viewOf(f gitops.FileDiff, n int, truncated bool, left *int) fileView {
 	return v
 }
 
-// seen is a line of a file with everything in it that is not seen named, no secrets, and an end.
-func seen(line string, most int) string {
+// cleanLine is a masked line of a file, with invisible characters named, cut to most characters.
+func cleanLine(line string, most int) string {
 	line = text.Clip(strings.ToValidUTF8(text.HeadOf(line, 8*most), "\uFFFD"), 2*most)
-	return text.Clip(named(secret.Mask(line)), most)
+	return text.Clip(nameInvisible(secret.Mask(line)), most)
 }
 
-// named is a text with everything in it that is not seen named.
-func named(s string) string {
+// nameInvisible is a text with invisible characters named.
+func nameInvisible(s string) string {
 	var b strings.Builder
 	for _, r := range s {
 		if visible.Hidden(r) {

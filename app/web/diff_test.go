@@ -13,9 +13,9 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// change is what every attempt of these tests changed; err is why it is not there.
+// change is the change of every attempt of these tests; err is why it is missing.
 type change struct {
-	diff *gitops.Diff // nil: a change as attempts make them
+	diff *gitops.Diff // nil: a typical change
 	more int
 	err  error
 }
@@ -39,7 +39,7 @@ func (c change) Diff(_ context.Context, _ int64, repo sia.Repo, _, _ sia.SHA) (g
 	}}, 0, nil
 }
 
-// An attempt's page shows what it changed, coloured and folded, machine noise further; what it can't show, it names.
+// An attempt's page shows its change with colours and folds, generated files last, and names what it can't show.
 func TestDiffs(t *testing.T) {
 	from := world(t)
 	page := func(c change) string {
@@ -75,7 +75,8 @@ func TestDiffs(t *testing.T) {
 	}
 }
 
-// A hostile diff is text: nothing in it is alive, turned around or unseen, and no part of it makes the page large.
+// A hostile diff is shown as text: nothing in it is active, reordered or invisible, and it does not make the page
+// large.
 //
 //test:plain
 //test:thorough

@@ -1,15 +1,13 @@
-// Package web is SIA's own pages, for people who look rather than read: what it is doing and what
-// waits for them, every task and attempt as it happens, results of techniques and coders, patterns
-// of failure, changes of policies, lessons, questions, settings and installations.
+// Package web is SIA's web pages: what SIA is doing and what waits for people, every task and attempt live, results of
+// techniques and coders, patterns of failure, changes of policies, lessons, questions, settings and installations.
 //
-// Who looks stands in the request's context (package viewer), and every page asks that before it
-// reads: what isn't the viewer's is answered like what does not exist. Pages are made on the server
-// from [Reader]; a GET changes nothing. What people do there goes through [Doer], the way that their
-// comments go, and ends in a redirect to the page with the answer. Each page has a JSON twin at its
-// address, asked for with "Accept: application/json" or ?format=json.
+// The viewer is in the request's context (package viewer), and every page checks it before it reads: anything outside
+// the viewer's rights is answered as if it did not exist. Pages are rendered on the server from [Reader]; a GET changes
+// nothing. Actions go through [Doer], as comments on GitHub do, and end in a redirect to the page with the answer. Each
+// page is also available as JSON at its address, with "Accept: application/json" or ?format=json.
 //
-// Nothing is loaded from elsewhere, and everything works without JavaScript: with it, an open page
-// is told of changes by server-sent events and renews itself.
+// Nothing is loaded from other hosts, and everything works without JavaScript: with it, an open page gets server-sent
+// events about changes and reloads itself.
 //
 // The package may import app/store, app/render, agent, gitops, policies and sia. Start reading at routes.go,
 // which lists every address.

@@ -17,8 +17,7 @@ import (
 	"github.com/sia-bot/sia/sia/lesson"
 )
 
-// doer writes down what is asked of it, and answers with that. What the real one does is tested
-// where it lives, in app/webhook.
+// doer records requests, and answers with the record. The real one is tested in app/webhook.
 type doer struct {
 	mu   sync.Mutex
 	said []string
@@ -72,7 +71,7 @@ func (defaults) Kept(context.Context, int64, sia.Repo) (sia.InForce, bool, error
 	return sia.InForce{Settings: sia.DefaultSettings()}, true, nil
 }
 
-// Probed is what conversations with two models showed.
+// Probed returns results for two models.
 func (defaults) Probed() []llm.Probed {
 	return []llm.Probed{
 		{Name: "fast", Model: "gpt-5.4-mini", Protocol: llm.ProtocolResponses, Tools: true, Cached: true, Usable: true,
@@ -98,12 +97,12 @@ func (defaults) Assign(_ context.Context, repo store.Repository, kind policies.K
 	}, "It resolves most of " + string(kind) + " for its price.", nil
 }
 
-// InForce is what ships.
+// InForce returns the shipped policies.
 func (defaults) InForce(context.Context, store.Repository) (*policies.Set, error) {
 	return policies.ShippedSet(), nil
 }
 
-// Mined takes every outcome for known that there is.
+// Mined treats every existing outcome as known.
 func (defaults) Mined(ds []sia.Decision) (known []mine.Decision) {
 	for _, d := range ds {
 		if d.Outcome != "" {
@@ -114,14 +113,14 @@ func (defaults) Mined(ds []sia.Decision) (known []mine.Decision) {
 	return known
 }
 
-// as has a handler see a viewer, as signing in would.
+// as adds a viewer to requests, as signing in would.
 func as(v viewer.Viewer, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(w, r.WithContext(viewer.With(r.Context(), v)))
 	})
 }
 
-// form is what a button or a form sends.
+// form is the content of a button or a form.
 func form(pairs ...string) url.Values {
 	v := url.Values{}
 	for i := 0; i < len(pairs); i += 2 {

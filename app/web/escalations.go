@@ -8,17 +8,17 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// shownQuestions is how many open questions are shown, of the tasks that changed last.
+// shownQuestions is how many open questions are shown, those of the most recently changed tasks.
 const shownQuestions = 50
 
 // questionLine is an open question of a task.
 type questionLine struct {
 	taskLine
 	Asked sia.Escalation `json:"asked"`
-	May   bool           `json:"may_answer"` // the viewer
+	May   bool           `json:"may_answer"` // whether the viewer may answer
 }
 
-// escalationsPage is what waits for a person's answer.
+// escalationsPage lists the questions that wait for a person's answer.
 type escalationsPage struct {
 	Questions []questionLine `json:"questions"`
 	More      bool           `json:"more"` // there are others

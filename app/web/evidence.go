@@ -17,30 +17,30 @@ import (
 // lastChoices is how many of the last choices are shown with their reasons.
 const lastChoices = 10
 
-// tallyLine is a tally with its share and what people call it.
+// tallyLine is a tally with its share and its display name.
 type tallyLine struct {
 	store.Tally
 	Shown string      `json:"-"`
 	Share share       `json:"resolved_share"`
-	Each  sia.Credits `json:"credits_each,omitempty"` // of a try
+	Each  sia.Credits `json:"credits_each,omitempty"` // per try
 }
 
 // evidencePage shows the results of techniques, or of coders.
 type evidencePage struct {
 	repoChoice
 	Rows    []tallyLine    `json:"tallies"`
-	Choices []sia.Decision `json:"last_choices"` // the newest first
-	Judged  int            `json:"-"`            // of them, those with a result
-	Costs   bool           `json:"-"`            // what a try cost is known
+	Choices []sia.Decision `json:"last_choices"` // newest first
+	Judged  int            `json:"-"`            // those of them with a result
+	Costs   bool           `json:"-"`            // the cost of a try is known
 
-	Pattern  sia.Pattern     `json:"pattern,omitempty"` // that Next is about
+	Pattern  sia.Pattern     `json:"pattern,omitempty"` // the subject of Next
 	Patterns []sia.Pattern   `json:"-"`                 // to choose from
-	Next     []sia.Candidate `json:"next,omitempty"`    // what would be tried for it in the repository, the best first
-	Kind     policies.Kind   `json:"kind,omitempty"`    // of task that Who is about
+	Next     []sia.Candidate `json:"next,omitempty"`    // what would be tried for it in the repository, best first
+	Kind     policies.Kind   `json:"kind,omitempty"`    // kind of task, the subject of Who
 	Kinds    []policies.Kind `json:"-"`                 // to choose from
-	Who      []coder.Option  `json:"who,omitempty"`     // would take a new task of that kind, the best first
-	Why      string          `json:"why,omitempty"`     // so
-	Models   []llm.Probed    `json:"models,omitempty"`  // what a conversation with each showed
+	Who      []coder.Option  `json:"who,omitempty"`     // coders for a new task of that kind, best first
+	Why      string          `json:"why,omitempty"`     // the reason for that order
+	Models   []llm.Probed    `json:"models,omitempty"`  // results of a conversation with each
 }
 
 func lines(all []store.Tally, shown func(string) string) []tallyLine {
@@ -74,14 +74,14 @@ func (s *site) techniques(r *http.Request) (frame, error) {
 	return frame{Title: "Techniques", Body: p}, err
 }
 
-// choices finds the last choices, and how many of them have a result: those are what the results are counted of.
+// choices finds the last choices, and counts those with a result, which the results are based on.
 func (s *site) choices(r *http.Request, p *evidencePage, typ sia.DecisionType) (err error) {
 	p.Choices, err = s.From.LastDecisions(r.Context(), p.sight, p.Repo, typ, lastChoices)
 	p.Judged = len(s.Advise.Mined(p.Choices))
 	return err
 }
 
-// next finds out what would be tried in the repository for the pattern that is asked about.
+// next ranks what would be tried in the repository for the chosen pattern.
 func (s *site) next(r *http.Request, p *evidencePage) error {
 	p.Patterns, p.Pattern = sia.Patterns, cmp.Or(sia.Pattern(r.URL.Query().Get("pattern")), sia.UnclearInstructions)
 	if !slices.Contains(p.Patterns, p.Pattern) {
@@ -95,7 +95,7 @@ func (s *site) next(r *http.Request, p *evidencePage) error {
 	return err
 }
 
-// who finds out which coder would take a new task of the kind that is asked about.
+// who ranks the coders for a new task of the chosen kind.
 func (s *site) who(r *http.Request, p *evidencePage) error {
 	p.Kinds, p.Kind = policies.Kinds(), cmp.Or(policies.Kind(r.URL.Query().Get("kind")), policies.KindBug)
 	if !slices.Contains(p.Kinds, p.Kind) {
@@ -130,7 +130,7 @@ func (s *site) coders(r *http.Request) (frame, error) {
 	return frame{Title: "Coders", Body: p}, err
 }
 
-// patternsPage is which failures were met.
+// patternsPage lists the failures that occurred.
 type patternsPage struct {
 	repoChoice
 	Since    time.Time            `json:"since"`

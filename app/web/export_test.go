@@ -2,7 +2,7 @@ package web
 
 import "net/http"
 
-// Patterns lists every address that is served, as the mux knows it.
+// Patterns lists every address as a pattern of the mux.
 func Patterns() (all []string) {
 	s := &site{live: &live{}}
 	for _, r := range s.routes() {
@@ -11,7 +11,7 @@ func Patterns() (all []string) {
 	return all
 }
 
-// PatternOf is the pattern that a request goes to.
+// PatternOf is the pattern that matches a request.
 func PatternOf(r *http.Request) string {
 	mux := http.NewServeMux()
 	for _, p := range Patterns() {

@@ -16,10 +16,10 @@ import (
 	"github.com/sia-bot/sia/sia/lesson"
 )
 
-// A name without a place to break, as long as GitHub lets repositories be called.
+// endless is a name without a line-break opportunity, as long as GitHub allows.
 var endless = strings.Repeat("unbroken", 12) + "name"
 
-// extremes is a database of what is long, large and many.
+// extremes is a database with long, large and many items.
 func extremes(t *testing.T) *store.Store {
 	t.Helper()
 	s := storetest.Open(t, store.Config{Now: func() time.Time { return start }})
@@ -98,7 +98,7 @@ func extremes(t *testing.T) *store.Store {
 	return s
 }
 
-// Long names, words without a place to break, a hundred attempts and sixty checks fit a phone and a desk.
+// Long names, unbreakable words, a hundred attempts and sixty checks fit a phone and a desktop.
 //
 //test:thorough
 //test:plain

@@ -9,8 +9,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// paused says what is paused as a whole of what the viewer sees, a sentence each: everything first.
-func (s *site) paused(r *http.Request, sight store.Visibility) ([]string, error) {
+// pauses lists the pauses within the viewer's visibility, one sentence each, the widest first.
+func (s *site) pauses(r *http.Request, sight store.Visibility) ([]string, error) {
 	halts, err := s.From.Halts(r.Context())
 	if err != nil || len(halts) == 0 {
 		return []string{}, err
@@ -33,8 +33,8 @@ func (s *site) paused(r *http.Request, sight store.Visibility) ([]string, error)
 	return all, err
 }
 
-// pausedWith is what a task is paused with as a part of something, in a sentence; empty: of nothing.
-func (s *site) pausedWith(r *http.Request, t sia.Task) (string, error) {
+// pauseOf is the pause that includes a task, as a sentence; empty: none.
+func (s *site) pauseOf(r *http.Request, t sia.Task) (string, error) {
 	halts, err := s.From.Halts(r.Context())
 	for _, h := range halts {
 		if slices.Contains(sia.HaltScopes(t.Installation, t.Repo.ID), h.Scope) {

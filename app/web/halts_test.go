@@ -10,8 +10,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// What is paused as a whole is said on the first page and on each task that it holds, to those who see the repositories
-// that it is about.
+// A pause is shown on the first page and on each included task, to those who see its repositories.
 func TestPagesSayWhatIsPaused(t *testing.T) {
 	s := world(t)
 	h := pages(t, s, &doer{})
@@ -35,7 +34,7 @@ func TestPagesSayWhatIsPaused(t *testing.T) {
 	}
 }
 
-// A task can't go on by itself while more than it is paused, so there is no button for that.
+// A task can't be resumed while a wider pause includes it, so there is no button for that.
 func TestNoResumeOfOneWhereAllIsPaused(t *testing.T) {
 	s := world(t)
 	h := pages(t, s, &doer{})

@@ -14,7 +14,7 @@ import (
 	"github.com/sia-bot/sia/sia/config"
 )
 
-// setupLine is a repository with how far it is set up.
+// setupLine is a repository with its setup state.
 type setupLine struct {
 	ID    int64            `json:"repo_id"`
 	Name  string           `json:"repo"`
@@ -25,17 +25,17 @@ type setupLine struct {
 	Welcome string `json:"welcome,omitempty"`
 }
 
-// installationPage is an installation as who rules it sees it.
+// installationPage is an installation, for its administrators.
 type installationPage struct {
 	ID        int64       `json:"id"`
 	Account   string      `json:"account"`
 	Suspended bool        `json:"suspended"`
-	Paused    string      `json:"paused,omitempty"` // why everything is; empty: it isn't
+	Paused    string      `json:"paused,omitempty"` // why everything is paused; empty: it is not
 	Repos     []setupLine `json:"repositories"`     // by name
-	Lifts     bool        `json:"-"`                // the switch that pauses it is set, and not another one
+	Lifts     bool        `json:"-"`                // it is paused by its own switch, and by no other
 }
 
-// installationsPage is the installations that the viewer rules, by account.
+// installationsPage lists the installations that the viewer administers, by account.
 type installationsPage struct {
 	Installations []installationLine `json:"installations"`
 }
@@ -45,18 +45,18 @@ type installationLine struct {
 	ID        int64  `json:"id"`
 	Account   string `json:"account"`
 	Suspended bool   `json:"suspended"`
-	Paused    bool   `json:"paused"` // everything in it is
+	Paused    bool   `json:"paused"` // everything in it is paused
 }
 
-// Badge is the mark of an installation.
+// Badge shows whether the installation is paused or suspended.
 func (l installationLine) Badge() badge {
 	switch {
 	case l.Suspended:
-		return badMark.named("Suspended")
+		return badMark.withWord("Suspended")
 	case l.Paused:
 		return badge{"wait", "pause", "Paused"}
 	}
-	return goodMark.named("At work")
+	return goodMark.withWord("At work")
 }
 
 func (s *site) installations(r *http.Request) (frame, error) {
@@ -67,7 +67,7 @@ func (s *site) installations(r *http.Request) (frame, error) {
 	halts, err := s.From.Halts(r.Context())
 	p := installationsPage{Installations: []installationLine{}}
 	for _, in := range all {
-		if !viewer.From(r.Context()).Rules(in.ID) {
+		if !viewer.From(r.Context()).Administers(in.ID) {
 			continue
 		}
 		paused := slices.ContainsFunc(halts, func(h store.Halt) bool {
@@ -78,10 +78,10 @@ func (s *site) installations(r *http.Request) (frame, error) {
 	return frame{Title: "Installations", Body: p}, err
 }
 
-// theInstallation is the installation that an address names, if the viewer rules all of it.
+// theInstallation is the installation named in an address, if the viewer administers all of it.
 func (s *site) theInstallation(r *http.Request, named string) (in store.Installation, err error) {
 	id, err := strconv.ParseInt(named, 10, 64)
-	if err != nil || !viewer.From(r.Context()).Rules(id) {
+	if err != nil || !viewer.From(r.Context()).Administers(id) {
 		return in, fmt.Errorf("installation %q is not the viewer's: %w", named, store.ErrNotFound)
 	}
 	all, err := s.From.Installations(r.Context())
@@ -124,7 +124,7 @@ func (s *site) installation(r *http.Request) (frame, error) {
 	return frame{Title: "Installation in " + in.Account, Live: pending, Of: r.URL.Path, Body: p}, err
 }
 
-// switchInstallation pauses all of an installation, or lets it go on.
+// switchInstallation pauses or resumes an installation.
 func (s *site) switchInstallation(r *http.Request) (n note, err error) {
 	in, err := s.theInstallation(r, r.PathValue("id"))
 	if err != nil {
@@ -143,7 +143,7 @@ func (s *site) switchInstallation(r *http.Request) (n note, err error) {
 	return n, err
 }
 
-// settingLine is one setting as it is in force.
+// settingLine is one setting in force.
 type settingLine struct {
 	Path    string `json:"path"`
 	Value   any    `json:"value"`
@@ -152,19 +152,19 @@ type settingLine struct {
 	Doc     string `json:"doc"`
 }
 
-// settingsPage is what is in force in a repository.
+// settingsPage lists the settings in force in a repository.
 type settingsPage struct {
 	repoChoice
-	From     string        `json:"from,omitempty"` // the file; empty: the defaults hold
-	Read     bool          `json:"read"`           // it was looked for a file; else the defaults are only presumed
+	From     string        `json:"from,omitempty"` // the file; empty: the defaults apply
+	Read     bool          `json:"read"`           // the repository was checked for a file; else the defaults are assumed
 	Settings []settingLine `json:"settings"`
 }
 
-// Set are the settings that the file changes, and Left those that are as they ship.
-func (p settingsPage) Set() []settingLine  { return p.those(true) }
-func (p settingsPage) Left() []settingLine { return p.those(false) }
+// Set are the settings that the file changes, and Left those with default values.
+func (p settingsPage) Set() []settingLine  { return p.filtered(true) }
+func (p settingsPage) Left() []settingLine { return p.filtered(false) }
 
-func (p settingsPage) those(changed bool) (some []settingLine) {
+func (p settingsPage) filtered(changed bool) (some []settingLine) {
 	for _, l := range p.Settings {
 		if l.Changed == changed {
 			some = append(some, l)
@@ -173,11 +173,11 @@ func (p settingsPage) those(changed bool) (some []settingLine) {
 	return some
 }
 
-// docLink is a link in a setting's documentation, which leads from one file of it to another.
+// docLink matches a link in a setting's documentation, which leads from one of its files to another.
 var docLink = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
 
-// Says is what the setting is for.
-func (l settingLine) Says() template.HTML { return said(docLink.ReplaceAllString(l.Doc, "$1")) }
+// Says describes the setting.
+func (l settingLine) Says() template.HTML { return renderWords(docLink.ReplaceAllString(l.Doc, "$1")) }
 
 func (s *site) settings(r *http.Request) (frame, error) {
 	c, err := s.choiceOfOne(r)

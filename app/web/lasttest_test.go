@@ -8,7 +8,7 @@ import (
 	"github.com/sia-bot/sia/agent"
 )
 
-// What a test printed is shown as it stands, and not as Markdown, in which an open comment hides the rest.
+// A test's output is shown as plain text, not as Markdown, in which an open comment hides the rest.
 func TestLastTestIsShownAsItStands(t *testing.T) {
 	got := lastTestOf([]agent.Turn{{Number: 3, Calls: []agent.Call{{Name: "run",
 		Arguments: `{"command":"grep '<a class=\"x\">' page.html"}`,

@@ -14,21 +14,21 @@ import (
 	"github.com/sia-bot/sia/sia/lesson"
 )
 
-// shownLessons is how many lessons of a repository are shown, the surest first.
+// shownLessons is how many lessons of a repository are shown, the most certain first.
 const shownLessons = 200
 
-// lessonLine is a lesson with how sure it is.
+// lessonLine is a lesson with its confidence.
 type lessonLine struct {
 	lesson.Lesson
 	Sure float64 `json:"confidence"` // 0–1
 }
 
-// lessonsPage is what was learned in a repository.
+// lessonsPage lists the lessons of a repository.
 type lessonsPage struct {
 	repoChoice
-	All     bool         `json:"all"` // also those that are told no more
+	All     bool         `json:"all"` // also those no longer in use
 	Lessons []lessonLine `json:"lessons"`
-	More    int          `json:"more"` // that are not shown
+	More    int          `json:"more"` // not shown
 }
 
 func (s *site) lessons(r *http.Request) (frame, error) {
@@ -57,13 +57,13 @@ type lessonPage struct {
 	lessonLine
 	Where    store.Repository  `json:"-"`
 	Evidence []lesson.Evidence `json:"evidence"` // oldest first
-	May      bool              `json:"-"`        // the viewer may have it changed or forgotten
-	Shares   bool              `json:"-"`        // and may share it
-	Edits    bool              `json:"-"`        // and may have it say something else
-	Draft    lesson.Draft      `json:"-"`        // what the form holds
+	May      bool              `json:"-"`        // the viewer may change or forget it
+	Shares   bool              `json:"-"`        // the viewer may also share it
+	Edits    bool              `json:"-"`        // the viewer may also edit its text
+	Draft    lesson.Draft      `json:"-"`        // content of the form
 	Kinds    []lesson.Kind     `json:"-"`        // to choose from
-	Wrong    string            `json:"-"`        // why what was sent is not taken
-	Stale    bool              `json:"-"`        // because the lesson was changed meanwhile
+	Wrong    string            `json:"-"`        // why the form was refused
+	Stale    bool              `json:"-"`        // the lesson was changed meanwhile
 }
 
 func (s *site) lesson(r *http.Request) (frame, error) {
@@ -77,7 +77,7 @@ func (s *site) lesson(r *http.Request) (frame, error) {
 func (s *site) lessonFrame(r *http.Request, repo store.Repository, l lesson.Lesson) (f frame, err error) {
 	v := viewer.From(r.Context())
 	p := lessonPage{lessonLine: lessonLine{l, l.Confidence(s.Now())}, Where: repo,
-		May: l.Live() && v.May(repo.ID, viewer.Writes), Shares: l.Live() && v.Rules(repo.Installation),
+		May: l.Live() && v.May(repo.ID, viewer.Writes), Shares: l.Live() && v.Administers(repo.Installation),
 		Edits: l.Editable() && v.May(repo.ID, viewer.Writes), Draft: lesson.DraftOf(l), Kinds: lesson.Kinds}
 	p.Evidence, err = s.From.LessonEvidence(r.Context(), repo.ID, l.ID)
 	return frame{Title: "A lesson of " + repo.String(), Body: p}, err
@@ -91,8 +91,8 @@ func (s *site) theLesson(r *http.Request, role viewer.Role) (repo store.Reposito
 	return repo, l, err
 }
 
-// changeLesson edits a lesson or forgets it, as its file on the memory branch does, or shares it with the owner's other
-// repositories.
+// changeLesson edits or forgets a lesson, as an edit of its file on the memory branch does, or shares it with the
+// owner's other repositories.
 func (s *site) changeLesson(r *http.Request) (note, error) {
 	repo, l, err := s.theLesson(r, viewer.Writes)
 	if err != nil {
@@ -106,7 +106,7 @@ func (s *site) changeLesson(r *http.Request) (note, error) {
 	case "forget":
 		n.text, err = s.Do.Teach(r.Context(), by.By(), repo, sia.Teach{Forget: string(l.ID)})
 	case "share":
-		if !by.Rules(repo.Installation) {
+		if !by.Administers(repo.Installation) {
 			return n, badRequest("Only who administers the whole installation shares a lesson among its repositories.")
 		}
 		n.text = s.share(r, l.ID, cmp.Or(by.Actor.Login, "whoever runs the server"))
@@ -116,8 +116,8 @@ func (s *site) changeLesson(r *http.Request) (note, error) {
 	return n, err
 }
 
-// editLesson has a lesson say what a person wrote. What is not taken stays in the form; where the lesson was changed
-// meanwhile, it stands beside it, and sending it again takes its place.
+// editLesson replaces a lesson's text with a person's. A refused text stays in the form. If the lesson was changed
+// meanwhile, the page shows both versions, and sending the form again replaces the newer one.
 func (s *site) editLesson(r *http.Request, repo store.Repository, l lesson.Lesson) (note, error) {
 	form := r.PostForm.Get
 	d := lesson.Draft{Seen: form("seen"), Text: form("text"), Context: form("when"), Correction: form("corrects"),
@@ -139,7 +139,7 @@ func (s *site) editLesson(r *http.Request, repo store.Repository, l lesson.Lesso
 	}
 	f, err := s.lessonFrame(r, repo, l)
 	if p, ok := f.Body.(lessonPage); ok {
-		p.Draft, p.Wrong, p.Stale, p.Edits = d, wrong, stale != nil, true // also of a forgotten one: nothing written is lost
+		p.Draft, p.Wrong, p.Stale, p.Edits = d, wrong, stale != nil, true // also for a forgotten one: no text is lost
 		f.Body = p
 	}
 	return note{again: &again{status, "lesson", f}}, err
@@ -149,8 +149,8 @@ func lessonPath(repo store.Repository, id lesson.ID) string {
 	return "/lessons/" + strconv.FormatInt(repo.ID, 10) + "/" + string(id)
 }
 
-// share shares a lesson and says its result. Why it can't be may name what others learned, so
-// only the log says that.
+// share shares a lesson and returns the result for people. The reason for a failure may name others' lessons, so only
+// the log has it.
 func (s *site) share(r *http.Request, id lesson.ID, by string) string {
 	switch _, isNew, err := s.Lessons.Share(r.Context(), id, by); {
 	case err != nil:

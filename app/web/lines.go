@@ -18,16 +18,16 @@ type taskLine struct {
 	Title    string      `json:"title"`
 	State    sia.State   `json:"state"`
 	Headline string      `json:"headline"`
-	Waits    string      `json:"waits,omitempty"`    // for what, with what a person can do
-	Question string      `json:"question,omitempty"` // that SIA asked and nobody answered
+	Waits    string      `json:"waits,omitempty"`    // what it waits for, and what a person can do
+	Question string      `json:"question,omitempty"` // an open question of SIA's
 	Attempts int         `json:"attempts"`
 	Spent    sia.Credits `json:"spent"`
 	Budget   sia.Credits `json:"budget"`
 	Since    time.Time   `json:"since"`
 	URL      string      `json:"issue_url"`
-	Answers  bool        `json:"-"` // the viewer may, the question
+	Answers  bool        `json:"-"` // whether the viewer may answer the question
 	Badge    badge       `json:"-"`
-	Which    string      `json:"-"` // attempt, of how many
+	Which    string      `json:"-"` // which attempt, of how many
 }
 
 func (s *site) line(v viewer.Viewer, t sia.Task) taskLine {
@@ -54,7 +54,7 @@ func (s *site) lines(r *http.Request, tasks []sia.Task) []taskLine {
 	return out
 }
 
-// openQuestion is the question that a task waits to have answered; nil: it waits for none.
+// openQuestion is the question that a task waits for; nil: none.
 func openQuestion(t sia.Task) *sia.Escalation {
 	if t.State == sia.Escalated && t.Escalation != nil && !t.Escalation.Answered {
 		return t.Escalation
@@ -78,5 +78,5 @@ func shareOf(of, in int) share {
 	return s
 }
 
-// Mean is the share itself, 0 where there is nothing to divide by.
+// Mean is the share itself, 0 without any cases.
 func (s share) Mean() float64 { return float64(s.Of) / float64(max(1, s.In)) }

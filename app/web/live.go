@@ -14,26 +14,25 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// Bounds of live pages. A browser reconnects by itself when its connection ends, and is told at once
-// if it missed something.
+// Bounds of live pages. A browser reconnects by itself when its connection ends, and gets missed changes at once.
 const (
-	linesInAll   = 256 // open at once
-	linesOfOne   = 8   // of one viewer
-	lineLasts    = 10 * time.Minute
-	lookEvery    = time.Second
-	heartbeat    = 15 // looks without a change between two signs of life
-	writeWithin  = 10 * time.Second
-	retryAfterMS = 3000
+	maxStreams       = 256 // open at once, in all
+	maxViewerStreams = 8   // per viewer
+	streamLifetime   = 10 * time.Minute
+	lookEvery        = time.Second
+	heartbeat        = 15 // checks without a change between two heartbeats
+	writeWithin      = 10 * time.Second
+	retryAfterMS     = 3000
 )
 
-// live tells open pages that something changed (server-sent events). Safe for concurrent use.
+// live sends server-sent events to open pages when something changed. Safe for concurrent use.
 type live struct {
 	pulse  func(r *http.Request, id sia.TaskID, page string) (string, error)
 	ending <-chan struct{}
 	log    *slog.Logger
 
 	mu   sync.Mutex
-	open map[string]int // lines, by viewer
+	open map[string]int // open connections, by viewer
 	all  int
 }
 
@@ -43,11 +42,11 @@ func newLive(
 	return &live{pulse: pulse, ending: ending, log: log, open: map[string]int{}}
 }
 
-// enter takes a place for a viewer; false: there is none.
+// enter reserves a connection for a viewer; false if none is free.
 func (l *live) enter(who string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.all >= linesInAll || l.open[who] >= linesOfOne {
+	if l.all >= maxStreams || l.open[who] >= maxViewerStreams {
 		return false
 	}
 	l.all++
@@ -64,8 +63,8 @@ func (l *live) leave(who string) {
 	}
 }
 
-// serve says "changed" whenever something in the viewer's sight did: a task, what a page shows, or without either any
-// task. An event's id is the state that it tells of.
+// serve sends "changed" whenever a visible task, or the content of the named page, changed; without either, it follows
+// all visible tasks. An event's id is the new state.
 func (l *live) serve(w http.ResponseWriter, r *http.Request) {
 	v, id, page := viewer.From(r.Context()), sia.TaskID(r.URL.Query().Get("task")), r.URL.Query().Get("page")
 	pulse, err := l.pulse(r, id, page)
@@ -86,14 +85,14 @@ func (l *live) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	defer l.leave(who)
 	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("X-Accel-Buffering", "no") // a proxy before us must not keep events back
+	w.Header().Set("X-Accel-Buffering", "no") // a proxy must not buffer events
 	to := stream{w, http.NewResponseController(w)}
-	_ = to.rc.SetReadDeadline(time.Now().Add(2 * lineLasts)) // the server's would end the line
+	_ = to.rc.SetReadDeadline(time.Now().Add(2 * streamLifetime)) // the server's deadline would end the connection
 	last := r.Header.Get("Last-Event-ID")
 	switch q := r.URL.Query(); {
 	case last != "":
 	case q.Has("since"):
-		last = text.Clip(text.OneLine(q.Get("since")), 100) // what the page shows; a line break would end the event
+		last = text.Clip(text.OneLine(q.Get("since")), 100) // the state shown on the page; a line break would end the event
 	default:
 		last = pulse
 	}
@@ -103,11 +102,11 @@ func (l *live) serve(w http.ResponseWriter, r *http.Request) {
 	l.watch(r, to, id, page, last)
 }
 
-// watch looks for changes until the line has lasted long enough, or ends.
+// watch polls for changes until the time limit, or until the connection ends.
 func (l *live) watch(r *http.Request, to stream, id sia.TaskID, page, last string) {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
-	for look := range int(lineLasts / lookEvery) {
+	for look := range int(streamLifetime / lookEvery) {
 		pulse, err := l.pulse(r, id, page)
 		switch {
 		case err != nil:
@@ -135,15 +134,15 @@ func (l *live) watch(r *http.Request, to stream, id sia.TaskID, page, last strin
 	}
 }
 
-// stream is a line to a browser.
+// stream is a connection to a browser.
 type stream struct {
 	w  http.ResponseWriter
 	rc *http.ResponseController
 }
 
-// send writes at once; false: nobody reads any more.
+// send writes at once; false if the connection is closed.
 func (s stream) send(format string, args ...any) bool {
-	_ = s.rc.SetWriteDeadline(time.Now().Add(writeWithin)) // a writer without deadlines is bounded by lineLasts
+	_ = s.rc.SetWriteDeadline(time.Now().Add(writeWithin)) // a writer without deadlines is bounded by streamLifetime
 	if _, err := fmt.Fprintf(s.w, format, args...); err != nil {
 		return false
 	}

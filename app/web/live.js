@@ -1,13 +1,12 @@
-// Keeps an open page up to date: when the server says that something changed, the main part of the
-// page is loaded again and put in the place of the old one. Without this script a page says how to
-// look again.
+// Keeps an open page up to date: when the server reports a change, the main part of the page is loaded
+// again and replaced. Without this script, the page has a link to reload it.
 "use strict";
 (() => {
   let from = document.body.dataset.live;
   if (!from || !window.EventSource) return;
   let busy = false, again = false;
 
-  // Nobody loses what they are writing.
+  // Text that somebody is writing is kept.
   const writing = () => {
     const at = document.activeElement;
     return [...document.querySelectorAll("main form")].some((form) => form.contains(at) ||
@@ -41,7 +40,7 @@
     busy = false;
   };
 
-  // The browser opens a line again that broke, but none that was refused.
+  // The browser reopens a broken stream, but not a refused one.
   const shortest = 5000, longest = 60000; // waits, in milliseconds
   let line, timer, wait = shortest;
   const open = () => {
@@ -55,7 +54,7 @@
     });
   };
 
-  // A page that nobody sees has no line: over HTTP/1.1 a browser opens six connections to a server, for all its tabs.
+  // A hidden page has no stream: over HTTP/1.1 a browser opens six connections to a server, for all its tabs.
   const follow = () => {
     clearTimeout(timer);
     line?.close();

@@ -22,8 +22,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// line opens a line to a page's events, where it was left if that is known, and returns what reads it
-// up to a word.
+// line opens a page's event stream, after the last known state if any, and returns a function that reads it up to a
+// word.
 func line(
 	ctx context.Context, t *testing.T, srv *httptest.Server, path, left string,
 ) (status int, until func(word string) string) {
@@ -55,8 +55,8 @@ func stop(t *testing.T, s *store.Store, id sia.TaskID) {
 	must(t, err)
 }
 
-// A page that is open is told of changes of its task alone; who comes back is told at once of what
-// they missed, and of nothing when they missed nothing.
+// An open page gets events about its own task only; a reconnecting page gets an event at once if it missed a change,
+// and none otherwise.
 func TestChangesAreTold(t *testing.T) {
 	s := world(t)
 	srv := httptest.NewServer(as(admin(), pages(t, s, &doer{})))
@@ -74,7 +74,7 @@ func TestChangesAreTold(t *testing.T) {
 	}
 	_, again := line(t.Context(), t, srv, "/live?task=9-4", left)
 	again("event: changed")
-	_, missed := line(t.Context(), t, srv, "/live?task=9-4&since="+left, "") // by a page that was made before
+	_, missed := line(t.Context(), t, srv, "/live?task=9-4&since="+left, "") // from a page that was rendered before
 	missed("event: changed")
 	_, same := line(t.Context(), t, srv, "/live?task=9-4", strings.TrimPrefix(id, "id: "))
 	if first := same(":"); strings.Contains(first, "changed") {
@@ -85,7 +85,7 @@ func TestChangesAreTold(t *testing.T) {
 	}
 }
 
-// A page that shows no tasks is told of changes of what it shows.
+// A page without tasks gets events about its own content.
 func TestChangesOfOtherThingsAreTold(t *testing.T) {
 	s := world(t)
 	h := pages(t, s, &doer{})
@@ -109,7 +109,7 @@ func TestChangesOfOtherThingsAreTold(t *testing.T) {
 	}
 }
 
-// Who may not see a page is told of no change of it.
+// Viewers without access to a page get no events about it.
 func TestChangesOfOthersAreNotTold(t *testing.T) {
 	h := pages(t, world(t), &doer{})
 	for path, who := range map[string]viewer.Viewer{"/installations/1": stranger(), "/runners": member()} {
@@ -119,7 +119,7 @@ func TestChangesOfOthersAreNotTold(t *testing.T) {
 	}
 }
 
-// Nobody holds more than a few lines, those of others stay free, and a line that was closed is free again.
+// A viewer has a limited number of streams, others' are unaffected, and a closed stream is free again.
 func TestLinesAreBounded(t *testing.T) {
 	s := world(t)
 	h := pages(t, s, &doer{})
@@ -145,14 +145,14 @@ func TestLinesAreBounded(t *testing.T) {
 		t.Errorf("somebody else gets %d", status)
 	}
 	hangUp()
-	for { // until the server has seen it
+	for { // until the server has noticed
 		if status, _ := line(t.Context(), t, mine, "/live", ""); status == http.StatusOK {
 			break
 		}
 	}
 }
 
-// All viewers together hold no more than there are, however many they are.
+// All viewers together have a limited number of streams.
 func TestLinesOfAllAreBounded(t *testing.T) {
 	h := pages(t, world(t), &doer{})
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -175,7 +175,7 @@ func TestLinesOfAllAreBounded(t *testing.T) {
 	}
 }
 
-// A server that ends does not wait for pages that are open.
+// A server's shutdown does not wait for open pages.
 func TestLinesEndWithTheServer(t *testing.T) {
 	ending := make(chan struct{})
 	h, err := web.New(web.Deps{From: world(t), Do: &doer{}, Lessons: &doer{}, Settings: defaults{}, Advise: defaults{},

@@ -13,7 +13,7 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// shapes are the marks that stand beside states, drawn in 16 by 16 units. Class "in" is filled, "out" lies on it.
+// shapes are the icons of states, drawn in 16 by 16 units. Class "in" is filled, "out" is drawn over it.
 var shapes = map[string]string{
 	"check": `<circle class="in" cx="8" cy="8" r="8"/><path class="out" d="M4.7 8.3l2.3 2.3 4.3-4.6"/>`,
 	"x":     `<circle class="in" cx="8" cy="8" r="8"/><path class="out" d="M5.4 5.4l5.2 5.2m0-5.2l-5.2 5.2"/>`,
@@ -35,20 +35,20 @@ var shapes = map[string]string{
 		`<path d="M10.8 5.6c-1-1.6-5.2-1.7-5.2.5 0 2.4 5 1.3 5 3.7 0 2.3-4.4 2.3-5.5.4"/>`,
 }
 
-// badge is a state as people see it: a mark, its colour and a word.
+// badge is a state for display: an icon, its colour and a word.
 type badge struct {
 	Class string // good, bad, wait (for a person), busy, done (merged) or off
 	Shape string
 	Word  string
 }
 
-// mark draws a shape. It says nothing to who can't see it: a word stands beside it.
+// mark draws a shape. Screen readers skip it: a word is next to it.
 func mark(shape, class string) template.HTML {
 	return template.HTML(fmt.Sprintf(`<svg class="mark %s" viewBox="0 0 16 16" aria-hidden="true">%s</svg>`,
 		class, shapes[shape])) //nolint:gosec // names of ours
 }
 
-// Mark is the badge's mark alone.
+// Mark is the badge's icon alone.
 func (b badge) Mark() template.HTML { return mark(b.Shape, b.Class) }
 
 var (
@@ -57,8 +57,8 @@ var (
 	noMark   = badge{"off", "dot", ""}
 )
 
-// named is the badge with a word.
-func (b badge) named(word string) badge { b.Word = word; return b }
+// withWord is the badge with another word.
+func (b badge) withWord(word string) badge { b.Word = word; return b }
 
 // stateBadge is a task's state.
 func stateBadge(t sia.Task) badge {
@@ -67,7 +67,7 @@ func stateBadge(t sia.Task) badge {
 		if t.Pull.Merged {
 			return badge{"done", "merge", "Merged"}
 		}
-		return goodMark.named("Passed")
+		return goodMark.withWord("Passed")
 	case sia.Stopped:
 		return badge{"off", "slash", "Stopped"}
 	case sia.Escalated:
@@ -86,7 +86,7 @@ func stateBadge(t sia.Task) badge {
 	return badge{"busy", "spin", text.Capital(stateWord(t.State))}
 }
 
-// stateWord is what people call a state of a task.
+// stateWord is the display name of a task's state.
 func stateWord(s sia.State) string {
 	switch s {
 	case sia.PushedOut:
@@ -101,13 +101,13 @@ func stateWord(s sia.State) string {
 	return string(s)
 }
 
-// attemptBadge is how an attempt ended.
+// attemptBadge shows an attempt's outcome.
 func attemptBadge(a sia.Attempt) badge {
 	switch a.Outcome {
 	case sia.AttemptPass:
-		return goodMark.named("Passed")
+		return goodMark.withWord("Passed")
 	case sia.AttemptFail:
-		return badMark.named("Failed")
+		return badMark.withWord("Failed")
 	case sia.AttemptError:
 		return badge{"bad", "x", "Not judged"}
 	case sia.AttemptAsked:
@@ -125,13 +125,13 @@ func attemptBadge(a sia.Attempt) badge {
 	return badge{"off", "dot", text.Capital(string(a.Outcome))}
 }
 
-// checkBadge is what a check said.
+// checkBadge shows a check's result.
 func checkBadge(c sia.Check) badge {
 	switch c.Colour {
 	case sia.Green:
-		return goodMark.named("passed")
+		return goodMark.withWord("passed")
 	case sia.Red:
-		return badMark.named("failed")
+		return badMark.withWord("failed")
 	case sia.Running:
 		return badge{"busy", "spin", "running"}
 	case sia.Blocked:
@@ -140,10 +140,10 @@ func checkBadge(c sia.Check) badge {
 	return badge{"off", "slash", string(c.Colour)}
 }
 
-// sentence is a reason as a sentence: with a capital letter, and a full stop.
+// sentence formats a reason as a sentence: with a capital letter, and a full stop.
 func sentence(s string) string { return text.Capital(text.Sentence(s)) }
 
-// wordsOnly is a headline without the sign before it: a mark stands there.
+// wordsOnly is a headline without its leading icon, which the badge replaces.
 func wordsOnly(headline string) string {
 	first, rest, found := strings.Cut(headline, " ")
 	if found && !strings.ContainsFunc(first, unicode.IsLetter) {
@@ -152,7 +152,7 @@ func wordsOnly(headline string) string {
 	return headline
 }
 
-// ago is how long ago a time is, in a word or two.
+// ago is the time since at, in a word or two.
 func ago(at, now time.Time) string {
 	if d := now.Sub(at).Truncate(time.Minute); d > 0 {
 		return lasted(d) + " ago"
@@ -160,8 +160,8 @@ func ago(at, now time.Time) string {
 	return "just now"
 }
 
-// lasted is a duration with its largest unit, or its largest two where that tells more: "12 s", "3 min 5 s",
-// "1 h 5 min".
+// lasted is a duration in its largest unit, or its largest two if that is more precise: "12 s", "3 min 5 s", "1 h 5
+// min".
 func lasted(d time.Duration) string {
 	switch {
 	case d < time.Second:
@@ -180,7 +180,7 @@ func lasted(d time.Duration) string {
 	return text.Count(int(d.Hours()/24), "day")
 }
 
-// attemptOf says which of how many attempts one is: those that there are, and those that may follow.
+// attemptOf numbers an attempt among those that exist and those that may follow.
 func attemptOf(t sia.Task, number int) string {
 	n, most := max(1, number), max(1, len(t.Attempts))
 	if left := t.ApproachesLeft(); left > 0 && !t.State.Final() {
@@ -189,7 +189,7 @@ func attemptOf(t sia.Task, number int) string {
 	return fmt.Sprintf("Attempt %d of %d", n, most)
 }
 
-// attemptTook is how long an attempt lasted, or lasts; empty before it began.
+// attemptTook is an attempt's duration so far; empty before it started.
 func attemptTook(a sia.Attempt, now time.Time) string {
 	if a.StartedAt.IsZero() {
 		return ""
@@ -201,5 +201,5 @@ func attemptTook(a sia.Attempt, now time.Time) string {
 	return lasted(max(0, end.Sub(a.StartedAt)))
 }
 
-// coderOf is who did an attempt.
+// coderOf names who made an attempt.
 func coderOf(a sia.Attempt) string { return cmp.Or(a.Coder, a.Agent) }

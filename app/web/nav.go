@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// place is where a page is found: an entry of the navigation, or a tab inside one.
+// place is an entry of the navigation, or a tab inside one.
 type place struct {
 	Name, Path string
 	Tabs       []place
-	machine    bool // only whoever sits at the machine has it
-	rulers     bool // only who administers an installation has it
-	server     bool // only who administers all of them has it
+	machine    bool // only for the operator at the machine
+	admins     bool // only for admins of an installation
+	server     bool // only for admins of all installations
 }
 
-// places are the entries of the navigation. Five are the most that people look through.
+// places are the entries of the navigation. Five are the most that people scan easily.
 func places() []place {
 	return []place{
 		{Name: "Overview", Path: "/"},
@@ -24,12 +24,12 @@ func places() []place {
 			{Name: "Techniques", Path: "/techniques"}, {Name: "Coders", Path: "/coders"},
 			{Name: "Failures", Path: "/patterns"}, {Name: "Policies", Path: "/policies"}}},
 		{Name: "Settings", Path: "/settings", Tabs: []place{{Name: "Repositories", Path: "/settings"},
-			{Name: "Installations", Path: "/installations", rulers: true}, {Name: "Runners", Path: "/runners", server: true},
+			{Name: "Installations", Path: "/installations", admins: true}, {Name: "Runners", Path: "/runners", server: true},
 			{Name: "Set-up", Path: "/setup", machine: true}}},
 	}
 }
 
-// holds reports whether a page lies in a place.
+// holds reports whether a page belongs to a place.
 func (p place) holds(at string) bool {
 	for _, tab := range p.Tabs {
 		if tab.holds(at) {
@@ -42,13 +42,13 @@ func (p place) holds(at string) bool {
 // link is a place in a list, as a page shows it.
 type link struct {
 	Name, Path string
-	Current    string // of aria-current; empty: the page is elsewhere
+	Current    string // value of aria-current; empty: another page is shown
 }
 
 // Places is the navigation.
 func (f frame) Places() []link { return f.links(places()) }
 
-// Tabs is what stands beside the page in its entry of the navigation. A page of one thing has none.
+// Tabs are the pages in the same entry of the navigation. A page about a single item has none.
 func (f frame) Tabs() []link {
 	for _, p := range places() {
 		tabs := f.links(p.Tabs)
@@ -66,7 +66,7 @@ func (f frame) path() string {
 
 func (f frame) links(all []place) (out []link) {
 	for _, p := range all {
-		if p.machine && !f.Viewer.Operator || p.rulers && !f.Rules() || p.server && !f.server {
+		if p.machine && !f.Viewer.Operator || p.admins && !f.Rules() || p.server && !f.server {
 			continue
 		}
 		l := link{Name: p.Name, Path: p.Path}

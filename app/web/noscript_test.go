@@ -15,8 +15,7 @@ import (
 	"github.com/sia-bot/sia/app/web/webtest"
 )
 
-// Every form of every page does what it is for in a browser that runs no scripts: each button is pressed, and every
-// address that a form may be sent to is reached.
+// Every form works in a browser without scripts: each button is pressed, and every form address is reached.
 //
 //test:thorough
 //test:plain
@@ -79,15 +78,15 @@ func TestFormsNeedNoScripts(t *testing.T) {
 	}
 }
 
-// between is what stands between two texts; empty: they don't.
+// between is the text between two texts; empty if they are absent.
 func between(s, from, to string) string {
 	_, s, _ = strings.Cut(s, from)
 	s, _, _ = strings.Cut(s, to)
 	return s
 }
 
-// No page is loaded again by itself where scripts don't run, under somebody's pen or a screen reader's eyes: it has a
-// link for that.
+// No page reloads itself where scripts don't run, which would disturb writing and screen readers: it has a link for
+// that.
 func TestNoPageReloadsItself(t *testing.T) {
 	h := pages(t, world(t), &doer{})
 	links := 0
@@ -103,7 +102,7 @@ func TestNoPageReloadsItself(t *testing.T) {
 	}
 }
 
-// Every page that there is, is one of those that are looked at in a browser.
+// Every page is among those tested in a browser.
 func TestEveryPageIsLookedAt(t *testing.T) {
 	var looked []string
 	for _, path := range everyPage() {

@@ -12,27 +12,27 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// note is the answer to what somebody did on a page, and the page that they go back to.
+// note is the answer to an action on a page, and the page to return to.
 type note struct {
 	text, back string
-	again      *again // instead: the page with what they wrote on it, for it was not taken
+	again      *again // instead: the refused form, with the person's input
 }
 
-// again is a page that answers a form.
+// again is a page in answer to a form.
 type again struct {
 	status int
 	page   string // the template's name
 	frame  frame
 }
 
-// An address carries the answer between a form and the page after it, which another server may make. The answer is
-// sealed with the viewer's token, which the viewer's pages and the servers alone know: no link of anybody else can put
-// words into a page, and no log of addresses has them.
+// An address carries the answer from the form to the following page, which another server may render. The answer is
+// sealed with the viewer's token, known only to the viewer's pages and the servers: no foreign link can put text into a
+// page, and no log of addresses contains answers.
 
 // maxNote bounds an answer, in characters: addresses longer than 8 kB don't pass every proxy.
 const maxNote = 1000
 
-// sealNote is an answer as an address carries it.
+// sealNote encrypts an answer for an address.
 func sealNote(v viewer.Viewer, answer string) (string, error) {
 	seal, err := noteSeal(v)
 	if err != nil {
@@ -42,7 +42,7 @@ func sealNote(v viewer.Viewer, answer string) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(sealed), nil
 }
 
-// openNote is the answer that an address carries; "" when it carries none that was sealed for the viewer.
+// openNote decrypts the answer in an address; "" if none was sealed for the viewer.
 func openNote(v viewer.Viewer, sealed string) string {
 	if v.Token == "" || sealed == "" {
 		return ""

@@ -17,32 +17,32 @@ const (
 	shownRunning = 20
 )
 
-// overviewPage is what SIA is doing, at a glance.
+// overviewPage summarises what SIA is doing.
 type overviewPage struct {
 	Week       store.Week        `json:"week"` // the last seven days
 	Open       map[sia.State]int `json:"open"` // tasks that have not ended, by state
 	Rate       share             `json:"success"`
-	Weeks      []weekLine        `json:"weeks"`  // the oldest first
-	Paused     []string          `json:"paused"` // what is as a whole, a sentence each
+	Weeks      []weekLine        `json:"weeks"`  // oldest first
+	Paused     []string          `json:"paused"` // what is paused as a whole, one sentence each
 	Waiting    []taskLine        `json:"waiting"`
 	Running    []taskLine        `json:"running"`
 	WaitingAll int               `json:"waiting_all"`
 	RunningAll int               `json:"running_all"`
-	Targets    []target          `json:"targets"` // of the last 30 days
-	// attempts of these days of which tests failed before the push, and of how many none did any more when it was pushed
+	Targets    []target          `json:"targets"` // over the last 30 days
+	// recent attempts with tests that failed before the push, and how many of those passed all tests at the push
 	Red      int           `json:"tests_failed_before_push"`
 	Saved    int           `json:"saved_from_red"`
 	Chart    template.HTML `json:"-"`
 	Outcomes template.HTML `json:"-"`
 }
 
-// weekLine is a week with what a solved task cost in it.
+// weekLine is a week with its cost per solved task.
 type weekLine struct {
 	store.Week
-	PerSolved sia.Credits `json:"credits_per_solved"` // 0: none was solved
+	PerSolved sia.Credits `json:"credits_per_solved"` // 0: no task was solved
 }
 
-// mayWait are the states of tasks that may wait for a person, those with a question first.
+// mayWait lists the states in which tasks may wait for a person, those with a question first.
 func mayWait() []sia.State { return []sia.State{sia.Escalated, sia.Checking, sia.OnHold} }
 
 func (s *site) overview(r *http.Request) (frame, error) {
@@ -64,7 +64,7 @@ func (s *site) overview(r *http.Request) (frame, error) {
 	if p.Open, err = s.From.CountStates(ctx, sight); err != nil {
 		return frame{}, err
 	}
-	if p.Paused, err = s.paused(r, sight); err != nil {
+	if p.Paused, err = s.pauses(r, sight); err != nil {
 		return frame{}, err
 	}
 	maps.DeleteFunc(p.Open, func(s sia.State, _ int) bool { return s.Final() })
@@ -85,7 +85,7 @@ func (s *site) overview(r *http.Request) (frame, error) {
 	return frame{Title: "Overview", Live: true, Body: p}, nil
 }
 
-// open are the tasks that wait for people, and those that go on.
+// open lists the tasks that wait for people, and those in progress.
 func (s *site) open(r *http.Request, sight store.Visibility) (waiting, running []taskLine, err error) {
 	waiting = []taskLine{}
 	for _, state := range mayWait() {

@@ -8,10 +8,10 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// troubleWords is how much is said of why a part's last run failed.
+// troubleWords is how many words are shown of the reason why a part's last run failed.
 const troubleWords = 40
 
-// partFuncs are what parts.html tells of an attempt's parts by.
+// partFuncs are the template functions of parts.html.
 var partFuncs = template.FuncMap{
 	"shape":   render.ShapeName,
 	"words":   render.PartWords,
@@ -23,15 +23,15 @@ var partFuncs = template.FuncMap{
 	"part":    partBadge,
 }
 
-// partBadge is how far a part of an attempt is.
+// partBadge shows the state of a part of an attempt.
 func partBadge(p sia.Part) badge {
 	switch p.State {
 	case sia.PartDone:
-		return goodMark.named("done")
+		return goodMark.withWord("done")
 	case sia.PartRunning:
 		return badge{"busy", "spin", "running"}
 	case sia.PartFailed, sia.PartGivenUp:
-		return badMark.named(string(p.State))
+		return badMark.withWord(string(p.State))
 	}
 	return badge{"off", "clock", string(p.State)}
 }

@@ -17,7 +17,7 @@ import (
 
 // oneTask reads a single task and its decisions.
 type oneTask struct {
-	web.Reader // of everything else; nothing else is asked for
+	web.Reader // for everything else; nothing else is used
 	task       sia.Task
 	decisions  []sia.Decision
 }
@@ -33,7 +33,7 @@ func (o oneTask) Turns(context.Context, sia.TaskID, int) ([]json.RawMessage, err
 func (o oneTask) Events(context.Context, sia.TaskID) ([]store.EventRecord, error)   { return nil, nil }
 func (o oneTask) Halts(context.Context) ([]store.Halt, error)                       { return nil, nil }
 
-// divided is a task with a race that failed and parts that are worked on.
+// divided is a task with a failed race, and with parts in progress.
 func divided() oneTask {
 	tests := &sia.CheckRun{Command: "go test ./...", Holds: true}
 	return oneTask{

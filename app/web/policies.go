@@ -24,28 +24,28 @@ type changeLine struct {
 	Stands evolve.Standing `json:"stands"`
 }
 
-// shownChanges is how many changes are listed, the newest.
+// shownChanges is how many changes are listed, newest first.
 const shownChanges = 100
 
-// shownDecisions is how many of the last decisions of a type results are counted over.
+// shownDecisions is how many of a type's last decisions the results cover.
 const shownDecisions = 1000
 
 // policiesPage is the policies in force, their results, and their changes.
 type policiesPage struct {
 	repoChoice
-	InForce []policyLine `json:"in_force"` // in the repository; by type of decision
+	InForce []policyLine `json:"in_force"` // in the repository, by type of decision
 	Types   []typeLine   `json:"results"`  // of decisions; types without any are left out
-	Changes []changeLine `json:"changes"`  // the newest first
+	Changes []changeLine `json:"changes"`  // newest first
 }
 
-// policyLine is a policy that may hold.
+// policyLine is a policy that may apply.
 type policyLine struct {
 	Decision policies.Type `json:"decision"`
 	ID       string        `json:"id"`
 	Name     string        `json:"name"`
 	Version  int           `json:"version"`
 	Layer    string        `json:"layer"` // shipped, owner or repository
-	Holds    string        `json:"holds"` // for which contexts, in words
+	Holds    string        `json:"holds"` // contexts in which it applies, in words
 	Why      string        `json:"reasoning,omitempty"`
 	Source   string        `json:"-"` // the file
 }
@@ -54,9 +54,9 @@ type policyLine struct {
 type typeLine struct {
 	Decision policies.Type `json:"decision"`
 	Options  []optionLine  `json:"options"`
-	Versions []optionLine  `json:"versions"` // of policies, by which it was decided
-	// how much more often it was resolved by policies of the owner's or the repository's than by shipped ones, in -1 to
-	// 1, with its 95 % interval; nil: only one kind decided
+	Versions []optionLine  `json:"versions"` // by version of the deciding policy
+	// how much more often tasks were resolved with policies of the owner or the repository than with shipped ones, from
+	// -1 to 1, with its 95 % interval; nil: only one kind decided
 	Learned *difference `json:"learned_against_shipped,omitempty"`
 }
 
@@ -64,7 +64,7 @@ type typeLine struct {
 type optionLine struct {
 	Name  string         `json:"name"`
 	Share share          `json:"resolved_share"`
-	Lot   *mine.Contrast `json:"where_chance_chose,omitempty"` // against the other options; nil: too little
+	Lot   *mine.Contrast `json:"where_chance_chose,omitempty"` // against the other options; nil: too few cases
 }
 
 // difference is a difference of shares, with its 95 % interval.
@@ -74,12 +74,12 @@ type difference struct {
 	High float64 `json:"high"`
 }
 
-// Points is a difference for people.
+// Points formats a difference.
 func (d difference) Points() string {
 	return fmt.Sprintf("%+.0f points (95 %% confidence: %+.0f to %+.0f)", 100*d.Mean, 100*d.Low, 100*d.High)
 }
 
-// decides says what a decision is about. What a shipped policy's file says of it is for who reads the file.
+// decides describes a type of decision. The description in a shipped policy's file is for readers of the file.
 func decides(t policies.Type) string {
 	switch t {
 	case policies.TypeDecompose:
@@ -100,7 +100,7 @@ func decides(t policies.Type) string {
 	return ""
 }
 
-// inForce lists the policies that may hold in a repository.
+// inForce lists the policies that may apply in a repository.
 func (s *site) inForce(r *http.Request, repo int64) (lines []policyLine, err error) {
 	of, err := s.From.Repository(r.Context(), repo)
 	if err != nil {
@@ -113,7 +113,7 @@ func (s *site) inForce(r *http.Request, repo int64) (lines []policyLine, err err
 	general := map[policies.Type]bool{}
 	for _, p := range set.All() {
 		if general[p.Decision] {
-			continue // one above it fits everything
+			continue // an earlier one applies to everything
 		}
 		general[p.Decision] = p.Selector.Fits(policies.Context{Owner: of.Owner, Repository: of.String()})
 		lines = append(lines, policyLine{p.Decision, p.ID(), p.Name, p.Version, p.Layer.String(), p.Selector.String(),
@@ -122,7 +122,7 @@ func (s *site) inForce(r *http.Request, repo int64) (lines []policyLine, err err
 	return lines, nil
 }
 
-// firstSentence is the beginning of a text, in one line.
+// firstSentence is the first sentence of a text, on one line.
 func firstSentence(s string) string {
 	first, _, more := strings.Cut(text.OneLine(s), ". ")
 	if more {
@@ -131,13 +131,13 @@ func firstSentence(s string) string {
 	return first
 }
 
-// results counts the results of the last decisions of a type, by option and by the policy that decided.
+// results counts the results of the last decisions of a type, by option and by the deciding policy.
 func (s *site) results(r *http.Request, c repoChoice, typ policies.Type) (line typeLine, err error) {
 	ds, err := s.From.LastDecisions(r.Context(), c.sight, c.Repo, sia.DecisionType(typ), shownDecisions)
 	if err != nil {
 		return line, err
 	}
-	slices.Reverse(ds) // as they were made
+	slices.Reverse(ds) // oldest first
 	line.Decision = typ
 	for _, o := range mine.Options(s.Advise.Mined(ds)) {
 		line.Options = append(line.Options, optionLine{o.Choice, shareOf(o.Resolved, o.Tried), o.Contrast})
@@ -173,8 +173,7 @@ func (s *site) results(r *http.Request, c repoChoice, typ policies.Type) (line t
 	return line, nil
 }
 
-// changesOf are the changes that a viewer may know of, the newest first: those of policies that stand,
-// or are to stand, in a repository that they see.
+// changesOf lists the changes visible to the viewer, newest first: those of policies for a repository that they see.
 func (s *site) changesOf(r *http.Request) ([]store.Experiment, error) {
 	all, err := s.From.Experiments(r.Context(), 0, false)
 	v := viewer.From(r.Context())
@@ -183,8 +182,8 @@ func (s *site) changesOf(r *http.Request) ([]store.Experiment, error) {
 	return all, err
 }
 
-// stands reads how a change stands.
-func (s *site) stands(r *http.Request, x store.Experiment) (changeLine, error) {
+// changeState reads the state of a change.
+func (s *site) changeState(r *http.Request, x store.Experiment) (changeLine, error) {
 	rows, err := s.From.ExperimentTasks(r.Context(), x.ID)
 	tasks := make([]evolve.Task, len(rows))
 	for i, row := range rows {
@@ -219,7 +218,7 @@ func (s *site) policies(r *http.Request) (frame, error) {
 		return frame{}, err
 	}
 	for _, x := range all[:min(len(all), shownChanges)] {
-		l, err := s.stands(r, x)
+		l, err := s.changeState(r, x)
 		if err != nil {
 			return frame{}, err
 		}
@@ -228,7 +227,7 @@ func (s *site) policies(r *http.Request) (frame, error) {
 	return frame{Title: "Policies", Body: p}, nil
 }
 
-// changePage is one change with everything that happened to it.
+// changePage is one change with its events.
 type changePage struct {
 	changeLine
 	Events []store.ExperimentEvent `json:"events"`
@@ -245,7 +244,7 @@ func (s *site) change(r *http.Request) (frame, error) {
 		return frame{}, fmt.Errorf("change %q: %w", r.PathValue("id"), store.ErrNotFound)
 	}
 	p := changePage{}
-	if p.changeLine, err = s.stands(r, all[i]); err != nil {
+	if p.changeLine, err = s.changeState(r, all[i]); err != nil {
 		return frame{}, err
 	}
 	p.Chart = evidence(p.Stands.Course)
@@ -255,12 +254,12 @@ func (s *site) change(r *http.Request) (frame, error) {
 
 const (
 	chartWidth, chartHeight = 640, 180
-	promoteAt               = 20.0 // where a change is taken up, see package evolve
+	promoteAt               = 20.0 // where a change is promoted, see package evolve
 	highest, lowest         = 100.0, .01
 )
 
-// evidence is the course of an experiment's evidence as a picture, on a logarithmic scale from 0.01
-// to 100. It is made of numbers alone.
+// evidence charts an experiment's evidence over time, on a logarithmic scale from 0.01 to 100. It contains only
+// numbers.
 func evidence(course []float64) template.HTML {
 	if len(course) == 0 {
 		return ""
@@ -280,5 +279,5 @@ func evidence(course []float64) template.HTML {
 		`<line class="even" x1="0" x2="%d" y1="%.1f" y2="%.1f"/><text x="4" y="%.1f">1: nothing known</text>`+
 		`<polyline points="0,%.1f %s"/></svg>`,
 		chartWidth, chartHeight, len(course), last, chartWidth, y(promoteAt), y(promoteAt), y(promoteAt)-4,
-		chartWidth, y(1), y(1), y(1)-4, y(1), strings.TrimSpace(points.String()))) //nolint:gosec // numbers alone
+		chartWidth, y(1), y(1), y(1)-4, y(1), strings.TrimSpace(points.String()))) //nolint:gosec // only numbers
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Changes of policies are shown as they stand, with what a stranger wrote as text.
+// Changes of policies are shown with their state, and strangers' words as text.
 func TestPoliciesOnPages(t *testing.T) {
 	srv, s := serve(t)
 	if code, _, body := get(t, srv, "/policies", ""); code != http.StatusOK ||

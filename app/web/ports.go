@@ -15,7 +15,7 @@ import (
 	"github.com/sia-bot/sia/sia/lesson"
 )
 
-// Reader is where pages come from. [store.Store] is one.
+// Reader supplies the data of pages. [store.Store] implements it.
 type Reader interface {
 	Task(ctx context.Context, id sia.TaskID) (sia.Task, error)
 	FindTasks(ctx context.Context, v store.Visibility, f store.Find) ([]sia.Task, error)
@@ -29,6 +29,7 @@ type Reader interface {
 	Turns(ctx context.Context, id sia.TaskID, attempt int) ([]json.RawMessage, error)
 	Events(ctx context.Context, id sia.TaskID) ([]store.EventRecord, error)
 	Decisions(ctx context.Context, id sia.TaskID) ([]sia.Decision, error)
+	Retries(ctx context.Context, id sia.TaskID) ([]store.Retry, error)
 
 	TechniqueTallies(ctx context.Context, v store.Visibility, repo int64) ([]store.Tally, error)
 	CoderTallies(ctx context.Context, v store.Visibility, repo int64) ([]store.Tally, error)
@@ -56,54 +57,53 @@ type Reader interface {
 	RunnerStandings(ctx context.Context) ([]store.RunnerStanding, error)
 }
 
-// Doer does what people ask for on pages, as a comment of theirs would have it done: under the
-// same permission, which is GitHub's answer; who runs the server ([sia.Actor].Operator) needs
-// none. The answer is for people: what happened, or why nothing did.
+// Doer carries out what people request on pages, as a comment of theirs would: under the same permission, as reported
+// by GitHub; the operator ([sia.Actor].Operator) needs none. The answer is for people: what happened, or why nothing
+// did.
 type Doer interface {
-	// Say has a task hear a command as it would stand in a comment, such as "/sia answer B".
+	// Say gives a task a command, as in a comment, such as "/sia answer B".
 	Say(ctx context.Context, by sia.Actor, task sia.TaskID, line string) (answer string, err error)
-	// Teach has something remembered or forgotten in a repository.
+	// Teach stores or forgets a lesson in a repository.
 	Teach(ctx context.Context, by sia.Actor, repo store.Repository, teach sia.Teach) (answer string, err error)
-	// EditLesson makes a lesson what a draft says, and returns the one that then stands for it. The error is
-	// [lesson.Refused] or a *[lesson.StaleError] where the draft is not taken.
+	// EditLesson replaces a lesson with a draft and returns the resulting one. The error is [lesson.Refused] or a
+	// *[lesson.StaleError] if the draft is refused.
 	EditLesson(
 		ctx context.Context, by sia.Actor, repo store.Repository, id lesson.ID, d lesson.Draft,
 	) (lesson.Lesson, error)
-	// Halt pauses all of an installation, and Lift ends that. Who may is for the caller to know.
+	// Halt pauses an installation, and Lift ends that. The caller checks permission.
 	Halt(ctx context.Context, by sia.Actor, installation int64) (answer string, err error)
 	Lift(ctx context.Context, by sia.Actor, installation int64) (answer string, err error)
 }
 
-// Sharer approves that all repositories of an owner are told a lesson that two of them learned.
+// Sharer approves sharing a lesson, learned in two repositories of an owner, with all of them.
 type Sharer interface {
 	Share(ctx context.Context, id lesson.ID, by string) (shared store.SharedLesson, isNew bool, err error)
 }
 
-// Settings says what is in force in a repository, and from where.
+// Settings returns the settings in force in a repository, with their source.
 type Settings interface {
 	Kept(ctx context.Context, installation int64, repo sia.Repo) (set sia.InForce, read bool, err error)
 }
 
-// Differ shows what lies between two commits of a repository, by what the server has of it: nothing
-// is fetched, and what it has not is [gitops.ErrNotHere]. more is how many changed files are left
-// out.
+// Differ compares two commits of a repository without fetching: missing commits are [gitops.ErrNotHere]. more counts
+// the changed files left out.
 type Differ interface {
 	Diff(ctx context.Context, installation int64, repo sia.Repo, from, to sia.SHA) (d gitops.Diff, more int, err error)
 }
 
-// Models says what a short conversation with each configured model showed.
+// Models returns the results of a short conversation with each configured model.
 type Models interface {
 	Probed() []llm.Probed
 }
 
-// Adviser ranks techniques for a pattern of failure in a repository as they would be chosen now, the
-// best first, and says why.
+// Adviser ranks techniques for a pattern of failure in a repository as they would be chosen now, best first, with the
+// reason.
 type Adviser interface {
 	Advise(ctx context.Context, repo store.Repository, p sia.Pattern) (ranked []sia.Candidate, why string, err error)
-	// Assign ranks the coders that may work there for a new task of a kind.
+	// Assign ranks the coders for a new task of a kind in a repository.
 	Assign(ctx context.Context, repo store.Repository, kind policies.Kind) (ranked []coder.Option, why string, err error)
-	// InForce is the policies that may hold in a repository, the shipped ones among them.
+	// InForce returns the policies that may apply in a repository, including the shipped ones.
 	InForce(ctx context.Context, repo store.Repository) (*policies.Set, error)
-	// Mined are the decisions with a known outcome.
+	// Mined returns the decisions with a known outcome.
 	Mined(ds []sia.Decision) []mine.Decision
 }

@@ -6,17 +6,16 @@ import (
 	"github.com/sia-bot/sia/app/look"
 )
 
-// A route is an address of a page, or of something that a form on one sends.
+// A route is the address of a page, or of a form's action.
 type route struct {
-	pattern string // as [http.ServeMux] reads it
-	page    string // the template's name; empty: it is no page
+	pattern string // a pattern of [http.ServeMux]
+	page    string // the template's name; empty: no page
 	build   func(*http.Request) (frame, error)
-	act     func(*http.Request) (note, error) // of a POST
+	act     func(*http.Request) (note, error) // for POST
 	serve   http.HandlerFunc
 }
 
-// routes is every address there is. Nothing is served that is not in it, so a test that walks it
-// has seen all that strangers can ask for.
+// routes lists every address. Nothing else is served, so a test over it covers all addresses.
 func (s *site) routes() []route {
 	return []route{
 		{pattern: "GET /style.css", serve: look.Style},
@@ -41,7 +40,7 @@ func (s *site) routes() []route {
 		{pattern: "GET /installations/{id}", page: "installation", build: s.installation},
 		{pattern: "GET /runners", page: "runners", build: s.runners},
 
-		{pattern: "GET /{rest...}", build: s.nowhere},
+		{pattern: "GET /{rest...}", build: s.notFound},
 
 		{pattern: "POST /tasks/{id}", act: s.sayToTask},
 		{pattern: "POST /lessons/{repo}/{id}", act: s.changeLesson},

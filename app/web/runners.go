@@ -13,16 +13,13 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// A runner that makes nothing asks for an attempt every half minute; one that was not seen for so long is away.
-const awayAfter = time.Minute
-
-// shownWaits is how many attempts that wait for a runner are listed, those that wait longest.
+// shownWaits is how many attempts that wait for a runner are listed, longest wait first.
 const shownWaits = 20
 
-// runnersPage is the machines that make attempts, and the attempts that wait for one.
+// runnersPage lists the runners, and the attempts that wait for one.
 type runnersPage struct {
 	Runners    []runnerLine `json:"runners"` // by name
-	Waiting    []madeLine   `json:"waiting"` // the longest first
+	Waiting    []madeLine   `json:"waiting"` // longest wait first
 	WaitingAll int          `json:"waiting_all"`
 }
 
@@ -35,28 +32,28 @@ type runnerLine struct {
 	Badge badge      `json:"-"`
 }
 
-// madeLine is an attempt that a runner makes, or that waits for one.
+// madeLine is an attempt that a runner works on, or that waits for one.
 type madeLine struct {
 	Task    sia.TaskID `json:"task"`
 	Attempt int        `json:"attempt"`
 	Title   string     `json:"title,omitempty"` // of the task
-	Since   time.Time  `json:"since"`           // when runners were offered it
+	Since   time.Time  `json:"since"`           // when it was offered to runners
 }
 
-// rulesServer reports whether the viewer administers every installation of this server. What is the server's, such as
-// its runners, is theirs.
-func (s *site) rulesServer(r *http.Request) (bool, error) {
+// administersServer reports whether the viewer administers every installation of this server. Only they see the
+// server's own data, such as its runners.
+func (s *site) administersServer(r *http.Request) (bool, error) {
 	v := viewer.From(r.Context())
 	if v.Operator || !(frame{Viewer: v}).Rules() {
 		return v.Operator, nil
 	}
 	all, err := s.From.Installations(r.Context())
-	others := func(in store.Installation) bool { return !v.Rules(in.ID) }
+	others := func(in store.Installation) bool { return !v.Administers(in.ID) }
 	return err == nil && len(all) > 0 && !slices.ContainsFunc(all, others), err
 }
 
 func (s *site) runners(r *http.Request) (frame, error) {
-	if rules, err := s.rulesServer(r); err != nil || !rules {
+	if rules, err := s.administersServer(r); err != nil || !rules {
 		return frame{}, errors.Join(err, fmt.Errorf("the runners are not the viewer's: %w", store.ErrNotFound))
 	}
 	all, err := s.From.Runners(r.Context())
@@ -83,10 +80,10 @@ func (s *site) runners(r *http.Request) (frame, error) {
 			l.Badge = badge{"busy", "spin", "Works"}
 		case l.Seen == nil:
 			l.Badge = badge{"off", "dot", "Never seen"}
-		case s.away(of):
+		case of.Away(s.Now()):
 			l.Badge = badge{"off", "slash", "Away"}
 		default:
-			l.Badge = goodMark.named("Ready")
+			l.Badge = goodMark.withWord("Ready")
 		}
 		p.Runners[i] = l
 	}
@@ -101,14 +98,9 @@ func (s *site) runners(r *http.Request) (frame, error) {
 	return frame{Title: "Runners", Live: true, Of: r.URL.Path, Body: p}, nil
 }
 
-// away reports whether a runner was seen before, and not lately.
-func (s *site) away(of store.Runner) bool {
-	return !of.Seen.IsZero() && s.Now().Sub(of.Seen) > awayAfter
-}
-
-// runnersPulse differs whenever the page of the runners does, but for when each was seen last.
+// runnersPulse changes whenever the runners page does, except for the times at which runners were last seen.
 func (s *site) runnersPulse(r *http.Request) (string, error) {
-	if rules, err := s.rulesServer(r); err != nil || !rules {
+	if rules, err := s.administersServer(r); err != nil || !rules {
 		return "", errors.Join(err, fmt.Errorf("the runners are not the viewer's: %w", store.ErrNotFound))
 	}
 	all, err := s.From.Runners(r.Context())
@@ -118,13 +110,13 @@ func (s *site) runnersPulse(r *http.Request) (string, error) {
 	standings, err := s.From.RunnerStandings(r.Context())
 	h := fnv.New64a()
 	for _, of := range all {
-		fmt.Fprintln(h, of.Name, of.About, of.Seen.IsZero(), s.away(of), of.Attempts)
+		fmt.Fprintln(h, of.Name, of.About, of.Seen.IsZero(), of.Away(s.Now()), of.Attempts)
 	}
 	fmt.Fprintln(h, standings)
 	return fmt.Sprintf("%x", h.Sum64()), err
 }
 
-// made is an attempt as runners are offered it.
+// made is an attempt as offered to runners.
 func (s *site) made(r *http.Request, a store.RunnerStanding) madeLine {
 	l := madeLine{Task: a.Task, Attempt: a.Attempt(), Since: a.Since}
 	if t, err := s.From.Task(r.Context(), a.Task); err == nil {

@@ -22,34 +22,34 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// Bounds of a session on a page. The transcript on the memory branch, or `sia task transcript`, has more.
+// Bounds of a session on a page. The transcript on the memory branch, or `sia task transcript`, is complete.
 const (
 	shownSession = 8000 // lines of all calls
-	shownCall    = 400  // lines of one
+	shownCall    = 400  // lines of one call
 	shownOutput  = 8000 // bytes of one result
-	shownWords   = 8000 // bytes of what the model says at once
-	foldedOver   = 24   // lines of an output that is folded
+	shownWords   = 8000 // bytes of one text of the model
+	foldedOver   = 24   // outputs with more lines are folded
 )
 
-// turnView is a turn of a session as people read it.
+// turnView is a turn of a session for display.
 type turnView struct {
-	ID     string // of the place on the page
+	ID     string // the turn's id on the page
 	Number int
-	Run    int // that begins with it, where there are several; 0: none
+	Run    int // number of the run that begins with it, if there are several; else 0
 	At     time.Time
 	Took   string
 	Cost   sia.Credits
 	Kind   agent.TurnKind
-	Words  template.HTML // of the model
+	Words  template.HTML // the model's
 	Text   string        // of a brief or an end
 	Calls  []callView
 	Notes  []string
 }
 
-// callView is a tool's call as people read it.
+// callView is a tool's call for display.
 type callView struct {
-	ID     string // of what is folded, so that an open page keeps it as it is
-	Form   string // diff, term (of a command), look (what changes nothing) or words
+	ID     string // of a fold, so that an open page keeps its state
+	Form   string // diff, term (a command), look (changes nothing) or words
 	Does   string // such as Edited
 	What   string // such as a path
 	Took   string
@@ -57,11 +57,11 @@ type callView struct {
 	Lines  []lineView // of a diff
 	Output string
 	Long   bool   // Output is folded
-	Count  string // lines of it
+	Count  string // of its lines
 	Words  template.HTML
 }
 
-// Mark says how a command ended.
+// Mark shows how a command ended.
 func (c callView) Mark() template.HTML {
 	if c.Failed {
 		return badMark.Mark()
@@ -69,7 +69,7 @@ func (c callView) Mark() template.HTML {
 	return goodMark.Mark()
 }
 
-// Added counts the lines that it adds, and Deleted those that it takes away.
+// Added counts the added lines, and Deleted the removed ones.
 func (c callView) Added() int   { return c.lines("add") }
 func (c callView) Deleted() int { return c.lines("del") }
 
@@ -82,7 +82,7 @@ func (c callView) lines(class string) (n int) {
 	return n
 }
 
-// session is the turns of an attempt as people read them. Secrets are masked in turns already.
+// session returns the turns of an attempt for display. Turns are already masked.
 func session(turns []agent.Turn, began time.Time) []turnView {
 	out := make([]turnView, len(turns))
 	left := shownSession
@@ -90,7 +90,7 @@ func session(turns []agent.Turn, began time.Time) []turnView {
 		v := &out[i]
 		*v = turnView{ID: turnID(t), Number: t.Number, At: t.At, Cost: t.Cost, Kind: t.Kind}
 		if t.Kind == agent.TurnModel {
-			v.Words = said(t.Text)
+			v.Words = renderWords(t.Text)
 		} else {
 			v.Text = output(t.Text)
 		}
@@ -108,14 +108,14 @@ func session(turns []agent.Turn, began time.Time) []turnView {
 		}
 		for note := range strings.SplitSeq(t.Note, "\n") {
 			if note != "" {
-				v.Notes = append(v.Notes, seen(note, shownLine))
+				v.Notes = append(v.Notes, cleanLine(note, shownLine))
 			}
 		}
 	}
 	return out
 }
 
-// again is a turn that stands on the page a second time.
+// again is a second copy of a turn on the page.
 func (t turnView) again() *turnView {
 	t.Calls = slices.Clone(t.Calls)
 	for i := range t.Calls {
@@ -124,11 +124,11 @@ func (t turnView) again() *turnView {
 	return &t
 }
 
-// turnID names the place of a turn on a page.
+// turnID is the id of a turn on a page.
 func turnID(t agent.Turn) string {
 	id := fmt.Sprintf("turn-%d", t.Number)
 	switch {
-	case t.Kind == agent.TurnBrief && t.Number > 0: // it was told more
+	case t.Kind == agent.TurnBrief && t.Number > 0: // further instructions
 		id = fmt.Sprintf("%s-%d", t.Kind, t.Number)
 	case t.Kind != agent.TurnModel:
 		id = string(t.Kind)
@@ -139,7 +139,7 @@ func turnID(t agent.Turn) string {
 	return id
 }
 
-// callArgs are the arguments of the tools of agents that SIA knows, its own and others'.
+// callArgs are the arguments of known agents' tools, SIA's and others'.
 type callArgs struct {
 	Path      string          `json:"path"`
 	FilePath  string          `json:"file_path"`
@@ -166,7 +166,7 @@ func (a callArgs) path() string { return strings.TrimSpace(a.Path + a.FilePath +
 func (a callArgs) old() string  { return a.Old + a.Old2 + a.Old3 }
 func (a callArgs) new() string  { return a.New + a.New2 + a.New3 }
 
-// command is a shell's command line, which agents give as text or as words.
+// command is a shell's command line, which agents pass as text or as a list of words.
 func (a callArgs) command() string {
 	var line string
 	var words []string
@@ -179,15 +179,15 @@ func (a callArgs) command() string {
 	return ""
 }
 
-// notZero finds that a command ended with another status than 0, as SIA's own tools say it in the first line.
+// notZero matches the first line of SIA's tools for a command with an exit status other than 0.
 var notZero = regexp.MustCompile(`^(exit status [1-9]|signal|stopped:|killed|The tests fail)`)
 
-// does is what a tool that changes nothing did, for people.
+// does describes what a tool that changes nothing did.
 var does = map[string]string{tool.NameRead: "Read", tool.NameList: "Listed", tool.NameOutline: "Outlined",
 	tool.NameSearch: "Searched for", tool.NameFailure: "Looked at the failure", "Read": "Read", "Grep": "Searched for",
 	"Glob": "Listed", "LS": "Listed", "grep": "Searched for", "glob": "Listed"}
 
-// callOf is a call as people read it, with as many lines as are left, which it takes.
+// callOf is a call for display with at most *left lines, which it subtracts.
 func callOf(c agent.Call, left *int) callView {
 	var a callArgs
 	isJSON := json.Unmarshal([]byte(c.Arguments), &a) == nil
@@ -202,14 +202,14 @@ func callOf(c agent.Call, left *int) callView {
 	var diff []string
 	switch {
 	case command != "":
-		v.Form, v.What = "term", seenAll(command, shownWords)
+		v.Form, v.What = "term", cleanText(command, shownWords)
 		v.Failed = v.Failed || notZero.MatchString(c.Result)
 	case c.Name == tool.NameTest:
 		v.Form, v.What = "term", "(the repository's tests)"
 		v.Failed = v.Failed || notZero.MatchString(c.Result)
 	case a.Patch != "":
 		v.Does, diff = "Patched", strings.Split(strings.TrimRight(a.Patch, "\n"), "\n")
-		v.What = seen(strings.Join(c.Changed, ", "), shownLine)
+		v.What = cleanLine(strings.Join(c.Changed, ", "), shownLine)
 	case len(a.Edits) > 0 && a.path() != "":
 		v.Does = "Edited"
 		for _, e := range a.Edits {
@@ -222,30 +222,30 @@ func callOf(c agent.Call, left *int) callView {
 	case c.Name == tool.NameDelete:
 		v.Form, v.Does = "look", "Deleted"
 	case a.Summary != "" || a.Question != "":
-		v.Form, v.Does, v.Words = "words", text.Capital(c.Name), said(a.Summary+a.Question)
+		v.Form, v.Does, v.Words = "words", text.Capital(c.Name), renderWords(a.Summary+a.Question)
 	case len(a.Steps) > 0 && a.Steps[0].Do != "":
 		v.Form, v.Does = "words", "Plan"
-		v.Words = said(steps(a))
+		v.Words = renderWords(steps(a))
 	default:
 		v.Form, v.Does = "look", does[c.Name]
 		if v.Does == "" {
-			v.Does, v.What = seen(c.Name, 80), seen(text.OneLine(c.Arguments), 200)
+			v.Does, v.What = cleanLine(c.Name, 80), cleanLine(text.OneLine(c.Arguments), 200)
 		}
 	}
 	if diff != nil {
 		v.Form, v.Lines = "diff", diffLines(diff, left)
 	}
 	if v.What == "" {
-		v.What = seen(a.path(), shownLine)
+		v.What = cleanLine(a.path(), shownLine)
 		if a.Pattern != "" {
-			v.What = strings.TrimSpace(seen(a.Pattern, 200) + " " + v.What)
+			v.What = strings.TrimSpace(cleanLine(a.Pattern, 200) + " " + v.What)
 		}
 		if a.Start > 1 || a.Lines > 0 && v.Does == "Read" {
 			v.What += fmt.Sprintf(":%d", max(1, a.Start))
 		}
 	}
 	if (v.Form == "diff" || v.Form == "words") && !v.Failed {
-		v.Output = "" // it says that it was done
+		v.Output = "" // it only reports success
 	}
 	if n := strings.Count(strings.TrimSpace(v.Output), "\n") + 1; v.Output != "" {
 		if n > *left {
@@ -267,7 +267,7 @@ func steps(a callArgs) string {
 	return b.String()
 }
 
-// replaced is what an edit does, as the lines of a diff: what both have at their ends stands around it.
+// replaced is an edit as the lines of a diff: common lines at the ends are context.
 func replaced(old, fresh string) (diff []string) {
 	cut := func(s string) []string {
 		if s == "" {
@@ -296,7 +296,7 @@ func replaced(old, fresh string) (diff []string) {
 	return diff
 }
 
-// diffLines are lines of a diff with their colours, as many as are left, which they take.
+// diffLines are a diff's lines with their classes, at most *left, which it subtracts.
 func diffLines(diff []string, left *int) (lines []lineView) {
 	most := min(shownCall, *left)
 	for i, l := range diff {
@@ -308,32 +308,32 @@ func diffLines(diff []string, left *int) (lines []lineView) {
 		if strings.HasPrefix(l, "+++ ") || strings.HasPrefix(l, "--- ") {
 			class = "hunk"
 		}
-		lines = append(lines, lineView{class, seen(l, shownLine)})
+		lines = append(lines, lineView{class, cleanLine(l, shownLine)})
 	}
 	*left -= len(lines)
 	return lines
 }
 
-// output is what a command printed, or another text as it is: its end matters most.
+// output is a command's output, or other plain text: it keeps the end.
 func output(s string) string {
 	if over := len(s) - shownOutput; over > 0 {
 		half := shownOutput / 3
 		s = text.HeadOf(s, half) + "\n" + text.Fit(s, shownOutput-half, text.Tail)
 	}
-	return seenAll(strings.TrimRight(s, "\n"), shownOutput+200)
+	return cleanText(strings.TrimRight(s, "\n"), shownOutput+200)
 }
 
-// seenAll is a text of several lines with everything in it that is not seen named.
-func seenAll(s string, most int) string {
+// cleanText is a text of several lines with invisible characters named.
+func cleanText(s string, most int) string {
 	lines := strings.Split(text.HeadOf(s, most), "\n")
 	for i, l := range lines {
-		lines[i] = seen(l, 2*shownLine)
+		lines[i] = cleanLine(l, 2*shownLine)
 	}
 	return strings.Join(lines, "\n")
 }
 
-// What models say is Markdown without HTML, links and images: nothing that strangers had them write may be fetched or
-// followed from here, and no word of it is lost.
+// Models' words are Markdown without HTML, links and images: nothing that strangers made them write is fetched or
+// linked, and no word is lost.
 var (
 	markdown = goldmark.New(goldmark.WithParser(parser.NewParser(
 		parser.WithBlockParsers(
@@ -352,9 +352,9 @@ var (
 	headings = regexp.MustCompile(`<(/?)h[1-6]>`)
 )
 
-// said is what a model said, as HTML.
-func said(words string) template.HTML {
-	words = seenAll(strings.TrimSpace(words), shownWords)
+// renderWords is a model's words as HTML.
+func renderWords(words string) template.HTML {
+	words = cleanText(strings.TrimSpace(words), shownWords)
 	if words == "" {
 		return ""
 	}
@@ -362,8 +362,8 @@ func said(words string) template.HTML {
 	if err := markdown.Convert([]byte(words), &b); err != nil {
 		return template.HTML("<p>" + template.HTMLEscapeString(words) + "</p>") //nolint:gosec // escaped
 	}
-	page := []byte(named(harmless().Sanitize(b.String()))) // what is not seen may have stood there as an entity
-	// The page's headings are the page's.
+	page := []byte(nameInvisible(harmless().Sanitize(b.String()))) // entities may have hidden invisible characters
+	// Headings are reserved for the page.
 	page = headings.ReplaceAllFunc(page, func(tag []byte) []byte {
 		if tag[1] == '/' {
 			return []byte("</strong></p>")

@@ -16,8 +16,8 @@ import (
 	"github.com/sia-bot/sia/sia/lesson"
 )
 
-// An attempt reads as what was done: writes are diffs, commands a terminal with how long they took, the model's words
-// between them; every turn has an address, and what happens now stands above.
+// A session shows edits as diffs and commands as a terminal with their duration, with the model's words between them;
+// every turn has an address, and the current step is at the top.
 func TestSessionReads(t *testing.T) {
 	h := pages(t, world(t), &doer{})
 	code, body := ask(t, h, member(), "GET /tasks/9-5/attempts/1", "")
@@ -50,7 +50,7 @@ func TestSessionReads(t *testing.T) {
 	}
 }
 
-// What models and strangers write into a session is text, whatever its form; nothing makes the page large.
+// Models' and strangers' words in a session are text, whatever their form; nothing makes the page large.
 //
 //test:plain
 //test:thorough
@@ -89,7 +89,7 @@ func TestHostileSessions(t *testing.T) {
 	}
 }
 
-// What a task cost is the sum of what is listed, whatever the log has of it.
+// A task's cost is the sum of the listed items, whatever part of it is in the log.
 func TestOneAccountOfCost(t *testing.T) {
 	s := world(t)
 	task, err := s.Task(t.Context(), "9-5")
@@ -103,7 +103,7 @@ func TestOneAccountOfCost(t *testing.T) {
 		!strings.Contains(body, `<a href="/tasks/9-5/attempts/1">Attempt 1</a></th><td class="num">4</td>`) {
 		t.Errorf("spent %s:\n%s", task.Credits.Spent, body)
 	}
-	_, body = ask(t, h, member(), "GET /tasks/9-1", "") // rebuilt from memory: no attempt says what it cost
+	_, body = ask(t, h, member(), "GET /tasks/9-1", "") // rebuilt from memory: attempts have no cost
 	if !strings.Contains(body, cell("Other", "12")) || !strings.Contains(body, cell("Total", "12")) {
 		t.Errorf("12 were spent:\n%s", body)
 	}
@@ -112,7 +112,7 @@ func TestOneAccountOfCost(t *testing.T) {
 	}
 }
 
-// The first page says what needs people before what is under way, and that before how it goes, with the five targets.
+// The first page shows what needs people before what is in progress, and then the results, with the five targets.
 func TestOverviewInOrder(t *testing.T) {
 	_, body := ask(t, pages(t, world(t), &doer{}), member(), "GET /", "")
 	last := 0
@@ -136,7 +136,7 @@ func TestOverviewInOrder(t *testing.T) {
 	}
 }
 
-// Who may not answer has no button that says so.
+// Viewers who may not answer have no button for it.
 func TestReadersAreNotAskedToAnswer(t *testing.T) {
 	h := pages(t, world(t), &doer{})
 	for _, path := range []string{"/", "/tasks?state=escalated"} {
@@ -151,7 +151,7 @@ func TestReadersAreNotAskedToAnswer(t *testing.T) {
 	}
 }
 
-// Where SIA is installed nowhere, whoever sits at the machine is led to set-up, and nobody else.
+// Without any installation, the operator is led to set-up, and nobody else.
 func TestInstalledNowhere(t *testing.T) {
 	h := pages(t, storetest.Open(t, store.Config{}), &doer{})
 	for path, want := range map[string]string{"/installations": "installed nowhere yet", "/": "shows where that is"} {
@@ -173,7 +173,7 @@ func TestInstalledNowhere(t *testing.T) {
 	}
 }
 
-// A repository is chosen by its name, too, and a page behind the last one says so.
+// A repository can be chosen by name, and a page after the last one says so.
 func TestTasksByName(t *testing.T) {
 	h := pages(t, world(t), &doer{})
 	for address, want := range map[string]string{
@@ -194,7 +194,7 @@ func TestTasksByName(t *testing.T) {
 	}
 }
 
-// An attempt that a lesson was withheld from counts neither for nor against it.
+// An attempt from which a lesson was withheld counts neither for nor against it.
 func TestWithheldLessonsCountNothing(t *testing.T) {
 	s := world(t)
 	id := lessonOf(bookings)
@@ -207,7 +207,7 @@ func TestWithheldLessonsCountNothing(t *testing.T) {
 	}
 }
 
-// What does not exist is answered with a page, and with its twin for programs.
+// An unknown address is answered with a page, or with JSON.
 func TestNothingIsAPage(t *testing.T) {
 	h := pages(t, world(t), &doer{})
 	for _, path := range []string{"/nowhere", "/tasks/9-99", "/tasks/9-1/attempts/7", "/tasks/20-1", "/policies/x"} {
@@ -223,7 +223,7 @@ func TestNothingIsAPage(t *testing.T) {
 	}
 }
 
-// Figures are counted once for whoever sees the same, and anew when they are old.
+// Figures are cached for viewers of the same repositories, and recomputed when they are old.
 func TestTargetsAreOnesOwn(t *testing.T) {
 	s := world(t)
 	h := pages(t, s, &doer{})

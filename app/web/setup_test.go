@@ -20,8 +20,8 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// Everybody can use the pages of set-up, on a phone and on a desk, light and dark: each step, what is said when one
-// goes wrong, and the page of the simulated GitHub between them.
+// Set-up is accessible on a phone and a desktop, light and dark: each step, each error page, and the page of the
+// simulated GitHub between them.
 //
 //test:thorough
 //test:plain

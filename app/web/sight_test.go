@@ -15,8 +15,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// addresses are all addresses that are served, with what names things of a repository filled in,
-// and asked in every way that there is.
+// addresses lists all addresses with every method, with names of a repository's items filled in.
 func addresses(installation, repo string, task sia.TaskID, lesson, change string) (all []string) {
 	for _, pattern := range web.Patterns() {
 		method, path, _ := strings.Cut(pattern, " ")
@@ -43,7 +42,7 @@ func addresses(installation, repo string, task sia.TaskID, lesson, change string
 	return all
 }
 
-// ask asks for an address as somebody. A line that stays open is read as far as it comes at once.
+// ask requests an address as a viewer. Of an event stream, it reads what arrives at once.
 func ask(t *testing.T, h http.Handler, v viewer.Viewer, address, body string) (int, string) {
 	t.Helper()
 	method, path, _ := strings.Cut(address, " ")
@@ -62,8 +61,8 @@ func ask(t *testing.T, h http.Handler, v viewer.Viewer, address, body string) (i
 	return w.Code, string(b) + w.Header().Get("Location")
 }
 
-// Whatever is asked for, and however, nothing of another installation is in any answer, nor of a
-// repository of one's own installation that GitHub doesn't show one; and nothing is done to it.
+// For every address and method, no answer contains anything of another installation, nor of a repository of the
+// viewer's installation that GitHub hides from them; and nothing is done to them.
 func TestNobodySeesWhatIsNotTheirs(t *testing.T) {
 	s := world(t)
 	for name, c := range map[string]struct {
@@ -90,7 +89,7 @@ func TestNobodySeesWhatIsNotTheirs(t *testing.T) {
 						continue
 					}
 					code, body := ask(t, h, c.who, a, "do=stop")
-					// What the asker wrote into the address may come back to them.
+					// The viewer's own input in the address may be in the answer.
 					body = strings.ReplaceAll(body, "vault-technique", "")
 					for _, word := range c.never {
 						if strings.Contains(body, word) {
@@ -109,7 +108,7 @@ func TestNobodySeesWhatIsNotTheirs(t *testing.T) {
 	}
 }
 
-// Who administers every installation sees the runners, and a tab that leads there; who administers some does not.
+// Administrators of every installation see the runners, and a tab for them; administrators of some do not.
 func TestWhoRulesTheServerSeesRunners(t *testing.T) {
 	h := pages(t, world(t), &doer{})
 	for name, c := range map[string]struct {
@@ -134,7 +133,7 @@ func TestWhoRulesTheServerSeesRunners(t *testing.T) {
 	}
 }
 
-// What a conversation with each model showed stands with the coders.
+// The coders' page shows the result of the conversation with each model.
 func TestCodersShowModels(t *testing.T) {
 	h := pages(t, world(t), &doer{})
 	_, body := ask(t, h, admin(), "GET /coders", "")
@@ -163,7 +162,7 @@ func TestCodersTellResults(t *testing.T) {
 	}
 }
 
-// What is one's own is there: the test above would pass on empty pages.
+// Viewers see what is theirs: the test above would pass on empty pages.
 func TestEverybodySeesWhatIsTheirs(t *testing.T) {
 	s := world(t)
 	h := pages(t, s, &doer{})

@@ -14,8 +14,8 @@ import (
 	"github.com/sia-bot/sia/sia/memory"
 )
 
-// The targets are measured over tasks that moved lately, and counted anew at most so often for whoever sees the same
-// repositories, for it takes the reading of many tasks.
+// The targets cover recently changed tasks. They are cached for viewers of the same repositories, because many tasks
+// have to be read.
 const (
 	targetsOver  = 30 * 24 * time.Hour
 	targetsFresh = 5 * time.Minute
@@ -23,40 +23,40 @@ const (
 	keptFigures  = 64   // viewers
 )
 
-// target is a figure that SIA wants to reach (docs/rules.md#targets).
+// target is a figure with a goal (docs/rules.md#targets).
 type target struct {
 	Name  string  `json:"name"`
-	Value float64 `json:"value"` // a share in 0–1, or a number; 0 with Known false
+	Value float64 `json:"value"` // a share in 0–1, or a number; 0 if Known is false
 	Known bool    `json:"known"` // there was something to measure
 	Met   bool    `json:"met"`
-	// the 95 % interval lies wholly on that side of the bound; of what is no share: Known
+	// the whole 95 % interval is on that side of the bound; equals Known if it is no share
 	Sure  bool    `json:"sure"`
-	Share *share  `json:"share,omitempty"` // nil: it is no share
-	Bound float64 `json:"bound,omitempty"` // that it is to lie above, or below; 0: it is to fall
-	Below bool    `json:"below,omitempty"` // it is to lie below Bound
+	Share *share  `json:"share,omitempty"` // nil: no share
+	Bound float64 `json:"bound,omitempty"` // the goal; 0: it should fall
+	Below bool    `json:"below,omitempty"` // the value should be below Bound
 	Shown string  `json:"-"`               // the value, for people
 	Wants string  `json:"-"`               // the target, for people
 }
 
-// Badge is the mark of a target: met, missed, not measured or not to be compared yet, or half a mark where few tasks
-// leave that open.
+// Badge shows a target: met, missed, not measured or not yet comparable, or a half mark where too few tasks make that
+// uncertain.
 func (t target) Badge() badge {
-	b := badMark.named("missed")
+	b := badMark.withWord("missed")
 	if t.Met {
-		b = goodMark.named("met")
+		b = goodMark.withWord("met")
 	}
 	switch {
 	case !t.Known && t.Shown != "":
-		return noMark.named("nothing earlier to compare with yet")
+		return noMark.withWord("nothing earlier to compare with yet")
 	case !t.Known:
-		return noMark.named("not measured yet")
+		return noMark.withWord("not measured yet")
 	case !t.Sure:
 		b.Shape, b.Word = "half", b.Word+" so far, by too few tasks to be sure"
 	}
 	return b
 }
 
-// figures keeps what was counted. Safe for concurrent use.
+// figures caches the results. Safe for concurrent use.
 type figures struct {
 	mu   sync.Mutex
 	kept map[string]counted
@@ -67,7 +67,7 @@ type counted struct {
 	at time.Time
 }
 
-// figures are those of the tasks that a viewer sees.
+// figures are those of the tasks visible to a viewer.
 func (s *site) figures(r *http.Request, sight store.Visibility) (memory.Figures, error) {
 	who, now := viewer.From(r.Context()), s.Now()
 	key := "all"
@@ -103,7 +103,7 @@ func (s *site) count(ctx context.Context, sight store.Visibility, now time.Time)
 	return memory.Tally(tasks), err
 }
 
-// targetsOf sets figures beside what they are to be. weeks are the last twelve, the oldest first.
+// targetsOf compares figures with their goals. weeks are the last twelve, oldest first.
 func targetsOf(f memory.Figures, weeks []weekLine) []target {
 	part := func(name string, n, of int, bound float64, below bool) target {
 		sh := shareOf(n, of)
@@ -132,7 +132,7 @@ func targetsOf(f memory.Figures, weeks []weekLine) []target {
 	return append(all, tried, falling(weeks))
 }
 
-// falling compares what a solved task cost in the last four weeks with the eight before.
+// falling compares the cost of a solved task in the last four weeks with that in the eight before.
 func falling(weeks []weekLine) target {
 	each := func(weeks []weekLine) float64 {
 		var spent sia.Credits

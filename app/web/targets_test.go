@@ -7,7 +7,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// What a solved task costs is measured before there is anything to compare it with.
+// The cost of a solved task is shown before there is anything to compare it with.
 func TestCostsWithNothingBefore(t *testing.T) {
 	weeks := make([]weekLine, 12)
 	if got := falling(weeks); got.Shown != "" || got.Badge().Word != "not measured yet" {

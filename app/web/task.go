@@ -7,53 +7,66 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/web/viewer"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/secret"
+	"github.com/sia-bot/sia/sia/text"
+	"github.com/sia-bot/sia/sia/visible"
 )
 
-// taskPage is everything that is known of one task.
+// taskPage is everything known about one task.
 type taskPage struct {
 	sia.Task  `json:"task"`
 	Headline  string          `json:"headline"`
 	Waiting   string          `json:"waits,omitempty"`
-	Changes   []string        `json:"-"`                  // of tests, that a person has to accept: the first of them
-	More      int             `json:"-"`                  // that are not among them
-	Halted    string          `json:"halted,omitempty"`   // what is paused as a whole and holds this task, in a sentence
-	Question  *sia.Escalation `json:"question,omitempty"` // that is open
+	Changes   []string        `json:"-"`                  // the first changes of tests that a person has to accept
+	More      int             `json:"-"`                  // the number of further ones
+	Halted    string          `json:"halted,omitempty"`   // the pause that includes this task, as a sentence
+	Retries   []retriedStep   `json:"retries,omitempty"`  // steps that failed or had to wait
+	Question  *sia.Escalation `json:"question,omitempty"` // the open one
 	Issue     string          `json:"issue_url"`          // addresses on GitHub
 	PullURL   string          `json:"pull_url,omitempty"`
 	Memory    string          `json:"memory_url"`
 	Timeline  []moment        `json:"timeline"`
 	Decisions []sia.Decision  `json:"decisions"`
-	Diffs     map[int]string  `json:"diff_urls"` // of attempts that have a commit, by number
+	Diffs     map[int]string  `json:"diff_urls"` // of attempts with a commit, by number
 	Story     []chapter       `json:"-"`         // the timeline, noise folded
-	Buttons   []button        `json:"-"`         // what the viewer can have done
+	Buttons   []button        `json:"-"`         // the viewer's possible actions
 	Axis      timeAxis        `json:"-"`
 	Account   account         `json:"-"`
-	Said      []moment        `json:"-"` // by people, before the first attempt
-	Loud      []sia.Check     `json:"-"` // checks that people look at first
-	Green     []sia.Check     `json:"-"` // those of many that are folded
-	Earlier   []round         `json:"-"` // those of many that are folded
+	Said      []moment        `json:"-"` // people's comments before the first attempt
+	Loud      []sia.Check     `json:"-"` // checks shown unfolded
+	Green     []sia.Check     `json:"-"` // folded checks, if there are many
+	Earlier   []round         `json:"-"` // folded attempts, if there are many
 	Rounds    []round         `json:"-"`
 }
 
-// What stands on a task's page unfolded: so many attempts, the last ones; and all of so many checks, of more those that
-// are not green.
+// retriedStep is a step of a task that is tried again.
+type retriedStep struct {
+	Step  sia.EffectKind `json:"step"`
+	Tries int            `json:"tries"`          // that failed
+	Error string         `json:"error"`          // of the last
+	Next  *time.Time     `json:"next,omitempty"` // nil: now
+}
+
+// How many attempts, the last ones, and how many checks a task's page shows unfolded. If there are more checks, only
+// those that are not green are shown.
 const (
 	shownRounds = 10
 	shownChecks = 8
 )
 
-// round is an attempt with what SIA made of it.
+// round is an attempt with SIA's reaction to it.
 type round struct {
 	sia.Attempt
 	Task  sia.TaskID
 	Name  string            // which attempt, of how many
 	URL   string            // of its diff on GitHub; empty: it pushed nothing
-	After *sia.Intervention // nil: SIA did not step in after it
-	Said  []moment          // by people, from its begin to that of the next
+	After *sia.Intervention // nil: SIA did not intervene after it
+	Said  []moment          // people's comments from its start to that of the next
 }
 
 func (s *site) task(r *http.Request) (frame, error) {
@@ -64,11 +77,23 @@ func (s *site) task(r *http.Request) (frame, error) {
 	p := taskPage{Task: t, Headline: render.Headline(t), Waiting: render.Waiting(t), Question: openQuestion(t),
 		Issue: s.Links.Issue(t.Repo, t.Issue), Memory: s.Links.Memory(t), Diffs: map[int]string{}}
 	p.Changes, p.More = render.ChangesToAccept(t)
-	if p.Halted, err = s.pausedWith(r, t); err != nil {
+	if p.Halted, err = s.pauseOf(r, t); err != nil {
 		return frame{}, err
 	}
 	if t.Pull.Number != 0 {
 		p.PullURL = s.Links.Pull(t.Repo, t.Pull.Number)
+	}
+	retries, err := s.From.Retries(r.Context(), t.ID)
+	if err != nil {
+		return frame{}, err
+	}
+	for _, f := range retries {
+		step := retriedStep{Step: f.Kind, Tries: f.Tries,
+			Error: visible.Text(secret.Mask(text.OneLine(f.Error)))}
+		if !f.Next.IsZero() {
+			step.Next = &f.Next
+		}
+		p.Retries = append(p.Retries, step)
 	}
 	for _, a := range t.Attempts {
 		if a.Head != "" && t.BaseSHA != "" {
@@ -118,19 +143,19 @@ func (s *site) task(r *http.Request) (frame, error) {
 	if viewer.From(r.Context()).May(t.Repo.ID, viewer.Writes) {
 		p.Buttons = buttons(t)
 	} else {
-		p.Question = nil // it is shown among what happened, and not to be answered here
+		p.Question = nil // it is shown in the timeline, and can't be answered here
 	}
 	return frame{Title: fmt.Sprintf("%s#%d", t.Repo, t.Issue), Live: !t.State.Final(), About: t.ID, Body: p}, nil
 }
 
-// button is something that can be done to a task by pressing it.
+// button is an action on a task.
 type button struct {
 	Command string // as after "/sia "
 	Words   string // on it
 	Warns   bool   // it ends something
 }
 
-// buttons are what makes sense in the task's state; whoever knows better writes a comment.
+// buttons are the sensible actions in the task's state; other commands need a comment.
 func buttons(t sia.Task) (all []button) {
 	pause, stop := button{"pause", "Pause", false}, button{"stop", "Stop", true}
 	switch {
@@ -151,17 +176,17 @@ func buttons(t sia.Task) (all []button) {
 	return []button{pause, stop}
 }
 
-// sayToTask has a task hear what somebody pressed or wrote.
+// sayToTask gives a task the command of a button or a form.
 func (s *site) sayToTask(r *http.Request) (note, error) {
 	t, err := s.theTask(r, viewer.Writes)
 	if err != nil {
 		return note{}, err
 	}
 	own := "/tasks/" + string(t.ID)
-	if why := unheard(t, r.PostForm); why != "" {
+	if why := refusalOf(t, r.PostForm); why != "" {
 		return note{text: why, back: back(r, own)}, nil
 	}
-	line, err := spoken(r.PostForm.Get("do"), r.PostForm.Get("letter"), r.PostForm.Get("words"))
+	line, err := commandText(r.PostForm.Get("do"), r.PostForm.Get("letter"), r.PostForm.Get("words"))
 	if err != nil {
 		return note{}, err
 	}
@@ -169,10 +194,9 @@ func (s *site) sayToTask(r *http.Request) (note, error) {
 	return note{text: answer, back: back(r, own)}, err
 }
 
-// unheard says why a form is not heard, for the page that it stood on: it answers nothing, or it is about something
-// that another has taken the place of since the page was made: the question that was answered on it, or the commit
-// whose changes of tests were looked at. Empty: it is heard.
-func unheard(t sia.Task, form url.Values) string {
+// refusalOf says why a form is refused, for the page with the form: it contains no answer, or its subject was replaced
+// since the page was made, that is, the question or the commit with changes of tests. Empty: it is accepted.
+func refusalOf(t sia.Task, form url.Values) string {
 	question, head := form.Get("question"), form.Get("head")
 	switch e := openQuestion(t); {
 	case form.Get("do") == "answer" && form.Get("letter") == "" && strings.TrimSpace(form.Get("words")) == "":
@@ -185,7 +209,7 @@ func unheard(t sia.Task, form url.Values) string {
 	return ""
 }
 
-// back is the page that a form stood on, where it is not that of what it was about.
+// back is the page of a form, unless it is the subject's own page.
 func back(r *http.Request, own string) string {
 	if r.PostForm.Get("back") == "/escalations" {
 		return "/escalations"
@@ -193,8 +217,8 @@ func back(r *http.Request, own string) string {
 	return own
 }
 
-// spoken is the command of a form, as it would stand in a comment.
-func spoken(do, letter, words string) (string, error) {
+// commandText is a form's command, as in a comment.
+func commandText(do, letter, words string) (string, error) {
 	if do == "answer" {
 		switch {
 		case strings.TrimSpace(words) != "":

@@ -18,27 +18,27 @@ import (
 const (
 	perPage  = 50
 	lastPage = 1000
-	wanted   = 100 // characters of a text that is looked for
+	wanted   = 100 // characters of the searched text
 	months   = 12  // to choose from
 )
 
-// waiting stands in the place of a state for every task that waits for a person, see [sia.Task.Waits].
+// waiting is a pseudo-state for every task that waits for a person, see [sia.Task.Waits].
 const waiting sia.State = "waiting"
 
-// tasksPage is one page of the tasks that a person looks for.
+// tasksPage is one page of search results.
 type tasksPage struct {
 	repoChoice
 	State      sia.State       `json:"state,omitempty"` // or waiting
 	Technique  sia.TechniqueID `json:"technique,omitempty"`
 	Text       string          `json:"text,omitempty"`
-	Month      string          `json:"month,omitempty"` // in which it changed last, YYYY-MM
+	Month      string          `json:"month,omitempty"` // of the last change, YYYY-MM
 	Page       int             `json:"page"`            // from 1
 	Tasks      []taskLine      `json:"tasks"`
-	More       bool            `json:"more"` // there is a page after it
+	More       bool            `json:"more"` // there is a next page
 	States     []sia.State     `json:"-"`    // to choose from
 	Techniques []string        `json:"-"`
 	Months     []string        `json:"-"`
-	Earlier    string          `json:"-"` // addresses of the pages beside it; empty: there is none
+	Earlier    string          `json:"-"` // addresses of the adjacent pages; empty: none
 	Later      string          `json:"-"`
 }
 
@@ -81,13 +81,13 @@ func (s *site) tasks(r *http.Request) (frame, error) {
 	for _, t := range tallies {
 		p.Techniques = append(p.Techniques, t.Name)
 	}
-	p.beside(q)
+	p.setAdjacent(q)
 	live := slices.ContainsFunc(p.Tasks, func(l taskLine) bool { return !l.State.Final() })
 	return frame{Title: "Tasks", Live: live, Body: p}, err
 }
 
-// beside makes the addresses of the pages before and after.
-func (p *tasksPage) beside(q url.Values) {
+// setAdjacent sets the addresses of the adjacent pages.
+func (p *tasksPage) setAdjacent(q url.Values) {
 	at := func(n int) string {
 		q := url.Values{"repo": q["repo"], "state": q["state"], "technique": q["technique"], "text": q["text"],
 			"month": q["month"], "page": {strconv.Itoa(n)}}
@@ -104,7 +104,7 @@ func (p *tasksPage) beside(q url.Values) {
 	}
 }
 
-// lastMonths are the months up to now, as YYYY-MM, the last one first.
+// lastMonths are the months up to now, as YYYY-MM, newest first.
 func lastMonths(now time.Time) (all []string) {
 	for i := range months {
 		all = append(all, monthOf(now).AddDate(0, -i, 0).Format("2006-01"))
@@ -112,36 +112,36 @@ func lastMonths(now time.Time) (all []string) {
 	return all
 }
 
-// monthOf is when the month of a time began, in UTC.
+// monthOf is the beginning of a time's month, in UTC.
 func monthOf(t time.Time) time.Time {
 	t = t.UTC()
 	return time.Date(t.Year(), t.Month(), 1, 0, 0, 0, 0, time.UTC)
 }
 
-// costsPage is what repositories and teams cost, month by month.
+// costsPage is the cost of repositories and teams, by month.
 type costsPage struct {
-	Months []string   `json:"months"` // YYYY-MM in UTC, the last one first
+	Months []string   `json:"months"` // YYYY-MM in UTC, newest first
 	Repos  []costLine `json:"repositories"`
-	Teams  []teamLine `json:"teams"` // empty: no repository's settings named one
+	Teams  []teamLine `json:"teams"` // empty: no repository's settings name one
 }
 
-// teamLine is what one team cost in each of the months, by the repositories that the viewer sees.
+// teamLine is one team's cost by month, over the repositories that the viewer sees.
 type teamLine struct {
-	Team  string        `json:"team"` // empty: the settings named none
+	Team  string        `json:"team"` // empty: the settings name none
 	Spent []sia.Credits `json:"spent"`
 	All   sia.Credits   `json:"all"`
 }
 
-// costLine is what one repository cost in each of the months.
+// costLine is one repository's cost by month.
 type costLine struct {
 	ID    int64         `json:"repo_id"`
 	Name  string        `json:"repo"`
 	Spent []sia.Credits `json:"spent"`
 	All   sia.Credits   `json:"all"`
-	Next  *sia.Span     `json:"next_30_days,omitempty"` // thousandths of a credit; nil: too few weeks to say
+	Next  *sia.Span     `json:"next_30_days,omitempty"` // in thousandths of a credit; nil: too little history
 }
 
-// costMonths is how many months are shown beside one another.
+// costMonths is how many months are shown.
 const costMonths = 6
 
 func (s *site) costs(r *http.Request) (frame, error) {
@@ -182,7 +182,7 @@ func (s *site) costs(r *http.Request) (frame, error) {
 	return frame{Title: "What repositories cost", Body: p}, err
 }
 
-// teamCosts is what teams cost between times, the most expensive first, and last what no team was named for.
+// teamCosts is the cost of teams between times, the most expensive first, and last the cost without a team.
 func (s *site) teamCosts(
 	r *http.Request, sight store.Visibility, repos []costLine, times []time.Time,
 ) ([]teamLine, error) {
@@ -221,7 +221,7 @@ func (s *site) teamCosts(
 	return teams, nil
 }
 
-// nextMonth forecasts what repositories cost in the next 30 days, of those that have weeks enough to say.
+// nextMonth forecasts the cost of repositories in the next 30 days, for those with enough history.
 func (s *site) nextMonth(r *http.Request, sight store.Visibility) (map[int64]*sia.Span, error) {
 	const week = 7 * 24 * time.Hour
 	var times []time.Time

@@ -8,19 +8,19 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// moment is one line of a task's log, as people read it.
+// moment is one line of a task's log, for display.
 type moment struct {
 	At      time.Time `json:"at"`
 	Kind    sia.Kind  `json:"kind"`
-	By      string    `json:"by,omitempty"`    // login of who caused it; empty: SIA or GitHub
-	Words   string    `json:"words,omitempty"` // that the person wrote
-	State   sia.State `json:"state"`           // of the task afterwards
+	By      string    `json:"by,omitempty"`    // login of the actor; empty: SIA or GitHub
+	Words   string    `json:"words,omitempty"` // the person's text
+	State   sia.State `json:"state"`           // the task's state afterwards
 	Why     string    `json:"why,omitempty"`
 	Ignored string    `json:"ignored,omitempty"` // why it changed nothing
-	Noise   bool      `json:"noise,omitempty"`   // it changed nothing that people see, and no person did it
+	Noise   bool      `json:"noise,omitempty"`   // it has no visible effect, and no person caused it
 }
 
-// Who is who caused it, where the reason doesn't say so.
+// Who is the actor, if the reason doesn't name it.
 func (m moment) Who() string {
 	if strings.Contains(m.Why, "@"+m.By) {
 		return ""
@@ -38,7 +38,7 @@ func moments(events []store.EventRecord) []moment {
 	return all
 }
 
-// wordsOf is what a person wrote beside what they asked for.
+// wordsOf is a person's text other than the command itself.
 func wordsOf(f sia.Fact) string {
 	switch f := f.(type) {
 	case sia.Start:
@@ -49,13 +49,13 @@ func wordsOf(f sia.Fact) string {
 	return ""
 }
 
-// chapter is a moment that people want to see, or a run of such as they don't.
+// chapter is a relevant moment, or a run of irrelevant ones.
 type chapter struct {
 	moment
 	Folded []moment
 }
 
-// chapters folds machine noise between what matters.
+// chapters folds runs of noise between relevant moments.
 func chapters(all []moment) (out []chapter) {
 	for _, m := range all {
 		switch last := len(out) - 1; {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Every page has a JSON twin with fields that keep their names; a golden file shows each.
+// Every page's JSON has fields with stable names; a golden file shows each.
 func TestTwins(t *testing.T) {
 	h := pages(t, world(t), &doer{})
 	for name, path := range map[string]string{"overview": "/", "tasks": "/tasks?repo=9", "costs": "/costs",

@@ -13,7 +13,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// visibilityOf is which repositories a viewer sees.
+// visibilityOf limits queries to the viewer's repositories.
 func visibilityOf(v viewer.Viewer) store.Visibility {
 	if v.Operator {
 		return store.SeesAll()
@@ -21,7 +21,7 @@ func visibilityOf(v viewer.Viewer) store.Visibility {
 	return store.SeesOnly(slices.Collect(maps.Keys(v.Repos))...)
 }
 
-// sees refuses what isn't the viewer's, as if it did not exist.
+// sees refuses anything outside the viewer's rights as if it did not exist.
 func sees(r *http.Request, repo int64, role viewer.Role, what string) error {
 	if viewer.From(r.Context()).May(repo, role) {
 		return nil
@@ -29,7 +29,7 @@ func sees(r *http.Request, repo int64, role viewer.Role, what string) error {
 	return fmt.Errorf("%s is not the viewer's: %w", what, store.ErrNotFound)
 }
 
-// theTask is the task that an address names, if the viewer has a role in its repository.
+// theTask is the task in an address, if the viewer has the role in its repository.
 func (s *site) theTask(r *http.Request, role viewer.Role) (sia.Task, error) {
 	t, err := s.From.Task(r.Context(), sia.TaskID(r.PathValue("id")))
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *site) theTask(r *http.Request, role viewer.Role) (sia.Task, error) {
 	return t, sees(r, t.Repo.ID, role, "task "+string(t.ID))
 }
 
-// theRepository is the repository that a path names by GitHub's id, if the viewer has a role in it.
+// theRepository is the repository in a path, by GitHub's id, if the viewer has the role in it.
 func (s *site) theRepository(r *http.Request, role viewer.Role) (store.Repository, error) {
 	id, err := strconv.ParseInt(r.PathValue("repo"), 10, 64)
 	if err != nil {
@@ -50,14 +50,14 @@ func (s *site) theRepository(r *http.Request, role viewer.Role) (store.Repositor
 	return s.From.Repository(r.Context(), id)
 }
 
-// repoChoice is what a page shows of: one repository, or all that the viewer sees.
+// repoChoice is the repository of a page, or all that the viewer sees.
 type repoChoice struct {
 	Repo  int64              `json:"repo_id,omitempty"` // 0: all
 	Repos []store.Repository `json:"-"`                 // to choose from, by name
 	sight store.Visibility
 }
 
-// choice reads ?repo= of a page, as owner/name or by GitHub's id.
+// choice reads a page's ?repo=, as owner/name or as GitHub's id.
 func (s *site) choice(r *http.Request) (c repoChoice, err error) {
 	c.sight = visibilityOf(viewer.From(r.Context()))
 	if c.Repos, err = s.From.SeenRepositories(r.Context(), c.sight); err != nil {
@@ -80,7 +80,7 @@ func (s *site) choice(r *http.Request) (c repoChoice, err error) {
 	return c, sees(r, c.Repo, viewer.Reads, "the repository")
 }
 
-// choiceOfOne is as choice, of a page that shows one repository: the first, unless another is asked for.
+// choiceOfOne is choice for a page about one repository: the first, by default.
 func (s *site) choiceOfOne(r *http.Request) (c repoChoice, err error) {
 	c, err = s.choice(r)
 	if c.Repo == 0 && len(c.Repos) > 0 {
@@ -89,7 +89,7 @@ func (s *site) choiceOfOne(r *http.Request) (c repoChoice, err error) {
 	return c, err
 }
 
-// name is what people call a repository; its id where it is not known any more.
+// name is a repository's display name; its id if the name is unknown.
 func (c repoChoice) name(id int64) string {
 	if i := slices.IndexFunc(c.Repos, func(r store.Repository) bool { return r.ID == id }); i >= 0 {
 		return c.Repos[i].String()

@@ -28,7 +28,7 @@ import (
 //go:embed templates/*.html live.js
 var assets embed.FS
 
-// Deps is what pages are made of. Everything is needed.
+// Deps are the dependencies of the pages. All are required.
 type Deps struct {
 	From     Reader
 	Do       Doer
@@ -37,20 +37,20 @@ type Deps struct {
 	Advise   Adviser
 	Diffs    Differ
 	Models   Models
-	Links    render.Links // where GitHub is
+	Links    render.Links // GitHub's addresses
 	Logger   *slog.Logger
 	Now      func() time.Time
-	Ending   <-chan struct{} // closed when the server ends, so that no open page keeps it
+	Ending   <-chan struct{} // closed when the server ends, to close open pages' connections
 }
 
-// readWithin bounds what a page reads, actWithin what a form does: it may ask GitHub. How long a form may be, the door
-// says (package signin).
+// readWithin bounds the time of a page, actWithin that of a form: it may ask GitHub. Package signin bounds the size of
+// forms.
 const (
 	readWithin = 10 * time.Second
 	actWithin  = 30 * time.Second
 )
 
-// site makes the pages. It is safe for concurrent use.
+// site renders the pages. It is safe for concurrent use.
 type site struct {
 	Deps
 	pages   map[string]*template.Template
@@ -58,8 +58,8 @@ type site struct {
 	targets figures
 }
 
-// New is the handler of the pages. Each request has to carry a [viewer.Viewer]; one that
-// doesn't is nobody's, and sees nothing. It is an error when anything of d is missing.
+// New returns the handler of the pages. Each request has to carry a [viewer.Viewer]; without one, nothing is visible.
+// It is an error when anything of d is missing.
 func New(d Deps) (http.Handler, error) {
 	for name, missing := range map[string]bool{"From": d.From == nil, "Do": d.Do == nil, "Lessons": d.Lessons == nil,
 		"Settings": d.Settings == nil, "Advise": d.Advise == nil, "Diffs": d.Diffs == nil, "Models": d.Models == nil,
@@ -109,8 +109,8 @@ func (s *site) funcs() template.FuncMap {
 		"day":        func(t time.Time) string { return t.UTC().Format("2 Jan") },
 		"rfc":        func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"approach":   render.Approach,
-		"said":       said,
-		"whole":      func(s string) string { return seenAll(s, shownWords) },
+		"said":       renderWords,
+		"whole":      func(s string) string { return cleanText(s, shownWords) },
 		"technique":  render.TechniqueName,
 		"choice":     render.ChoiceWords,
 		"percent":    percent,
@@ -146,18 +146,18 @@ func (s *site) funcs() template.FuncMap {
 
 func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
 
-// frame is what every page has.
+// frame is the common content of every page.
 type frame struct {
 	Title string
-	Live  bool       // what it shows is under way
-	About sia.TaskID // the task whose changes it follows; empty: all tasks, unless Of says otherwise
-	Of    string     // the page's path, where it shows no tasks, see [site.pulseOf]
-	Body  any        // also what its JSON twin is
+	Live  bool       // the subject is in progress
+	About sia.TaskID // the task to follow; empty: all tasks, unless Of is set
+	Of    string     // the page's path, if it shows no tasks, see [site.pulseOf]
+	Body  any        // also the page's JSON
 
 	Viewer viewer.Viewer
-	Said   string // the answer to what the viewer did last
-	Here   string // the page's own address
-	since  string // the state that the page shows; see [store.Store.Pulse]
+	Said   string // the answer to the viewer's last action
+	Here   string // the page's address
+	since  string // the state shown on the page; see [store.Store.Pulse]
 	server bool   // the viewer administers all of this server
 }
 
@@ -167,7 +167,7 @@ func (f frame) Rules() bool {
 		slices.ContainsFunc(f.Viewer.Installations, func(in viewer.Installation) bool { return in.Whole })
 }
 
-// Pulse is where the page is told of changes.
+// Pulse is the address of the page's event stream.
 func (f frame) Pulse() string {
 	q := url.Values{"since": {f.since}}
 	if f.About != "" {
@@ -188,8 +188,8 @@ func (s *site) pulse(r *http.Request) (string, error) {
 	return s.pulseOf(r, id, r.URL.Path)
 }
 
-// pulseOf is a text that differs whenever what a page shows has changed: its task; how far repositories are set up; the
-// runners; else any task in the viewer's sight.
+// pulseOf is a text that changes whenever a page's content does: that of its task, of the setup of repositories, of the
+// runners, or else of any visible task.
 func (s *site) pulseOf(r *http.Request, id sia.TaskID, page string) (string, error) {
 	if of, ok := strings.CutPrefix(page, "/installations/"); ok {
 		in, err := s.theInstallation(r, of)
@@ -204,12 +204,12 @@ func (s *site) pulseOf(r *http.Request, id sia.TaskID, page string) (string, err
 	return s.From.Pulse(r.Context(), visibilityOf(viewer.From(r.Context())), id)
 }
 
-// page serves what build makes, as HTML or as JSON.
+// page serves the result of build, as HTML or as JSON.
 func (s *site) page(name string, build func(*http.Request) (frame, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), readWithin)
 		defer cancel()
-		since, err := s.pulse(r.WithContext(ctx)) // before the page is read: what changes meanwhile is told of
+		since, err := s.pulse(r.WithContext(ctx)) // before the page is read: later changes cause an event
 		var f frame
 		if err == nil {
 			f, err = build(r.WithContext(ctx))
@@ -219,7 +219,7 @@ func (s *site) page(name string, build func(*http.Request) (frame, error)) http.
 			return
 		}
 		f.since = since
-		if f.server, err = s.rulesServer(r.WithContext(ctx)); err != nil {
+		if f.server, err = s.administersServer(r.WithContext(ctx)); err != nil {
 			s.refuse(w, r, name, err)
 			return
 		}
@@ -227,7 +227,7 @@ func (s *site) page(name string, build func(*http.Request) (frame, error)) http.
 	}
 }
 
-// show answers with a page, or with its JSON twin.
+// show renders a page as HTML or as JSON.
 func (s *site) show(w http.ResponseWriter, r *http.Request, status int, name string, f frame) {
 	var b bytes.Buffer
 	var err error
@@ -249,32 +249,32 @@ func (s *site) show(w http.ResponseWriter, r *http.Request, status int, name str
 	_, _ = w.Write(b.Bytes())
 }
 
-// here is the address of a page, without the answer that it shows.
+// here is the address of a page, without the answer.
 func here(r *http.Request) string {
 	q := r.URL.Query()
 	q.Del("note")
 	return (&url.URL{Path: r.URL.Path, RawQuery: q.Encode()}).String()
 }
 
-// asksJSON reports whether a program asks rather than a person.
+// asksJSON reports whether a request asks for JSON.
 func asksJSON(r *http.Request) bool {
 	return r.URL.Query().Get("format") == "json" || strings.HasPrefix(r.Header.Get("Accept"), "application/json")
 }
 
-// badRequest is an error that is the asker's: what is asked for can't be.
+// badRequest is an error of the client: an invalid request.
 type badRequest string
 
 func (e badRequest) Error() string { return string(e) }
 
-// problem is a page that says why there is none.
+// problem is an error page.
 type problem struct{ What, Do string }
 
-// nowhere is an address that nothing is at.
-func (s *site) nowhere(r *http.Request) (frame, error) {
+// notFound answers unknown addresses.
+func (s *site) notFound(r *http.Request) (frame, error) {
 	return frame{}, fmt.Errorf("%s: %w", r.URL.Path, store.ErrNotFound)
 }
 
-// refuse says why there is no page, and no more than a stranger may know.
+// refuse answers with an error page that reveals no more than a stranger may know.
 func (s *site) refuse(w http.ResponseWriter, r *http.Request, name string, err error) {
 	status, text := http.StatusServiceUnavailable,
 		"The page could not be made: the database does not answer. Try again; `sia doctor` says more."
@@ -303,8 +303,7 @@ func (s *site) refuse(w http.ResponseWriter, r *http.Request, name string, err e
 	s.show(w, r, status, "problem", frame{Title: what, Body: problem{what, text}})
 }
 
-// action does what a form asks for, and sends the browser back to the page that it was on, where
-// the answer stands.
+// action carries out a form's action, and redirects the browser to the page with the answer.
 func (s *site) action(act func(*http.Request) (note, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), actWithin)
@@ -334,8 +333,7 @@ func asset(name string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, assets, name) }
 }
 
-// headers keeps pages from running or loading anything from elsewhere, and from being kept or
-// framed anywhere.
+// headers forbid pages to run or load anything from other hosts, and others to cache or frame them.
 func headers(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()

@@ -30,11 +30,11 @@ var update = flag.Bool("update", false, "write the golden files")
 
 var start = time.Date(2026, 5, 4, 14, 0, 0, 0, time.UTC)
 
-// hostile is what a stranger would like a page to do.
+// hostile is active content that pages must not execute.
 const hostile = "<script>alert(1)</script><img src=//evil.test/x onerror=alert(1)> [click](javascript:alert(1)) " +
 	"![](https://evil.test/leak) </article>"
 
-// serve is the pages of a database with one task in the middle of its second attempt.
+// serve serves the pages of a database with one task in its second attempt.
 func serve(t *testing.T) (*httptest.Server, *store.Store) {
 	t.Helper()
 	s := storetest.Open(t, store.Config{Now: func() time.Time { return start }})
@@ -87,13 +87,13 @@ func serve(t *testing.T) (*httptest.Server, *store.Store) {
 	return srv, s
 }
 
-// pages are the pages of a database, for whoever a test says looks.
+// pages are the pages of a database, for the test's viewer.
 func pages(t testing.TB, from web.Reader, do *doer) http.Handler {
 	t.Helper()
 	return pagesOf(t, from, do, change{})
 }
 
-// pagesOf are the pages where attempts changed something in particular.
+// pagesOf are the pages with a given change of attempts.
 func pagesOf(t testing.TB, from web.Reader, do *doer, diffs change) http.Handler {
 	t.Helper()
 	h, err := web.New(web.Deps{From: from, Do: do, Lessons: do, Settings: defaults{}, Advise: defaults{},
@@ -125,7 +125,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// What a fresh reviewer said of the head stands on the task's page.
+// The final review of the head is on the task's page.
 func TestTheFinalReviewIsShown(t *testing.T) {
 	srv, s := serve(t)
 	repo := sia.Repo{ID: 9, Owner: "acme", Name: "bookings"}
@@ -141,7 +141,7 @@ func TestTheFinalReviewIsShown(t *testing.T) {
 	}
 }
 
-// What a check said is said once.
+// A check's result is not repeated.
 func TestChecksSayWhyOnce(t *testing.T) {
 	srv, s := serve(t)
 	task := sia.Task{ID: sia.NewTaskID(9, 13), Repo: sia.Repo{ID: 9, Owner: "acme", Name: "bookings"}, Issue: 13,
@@ -191,8 +191,8 @@ func TestPagesAreForThisMachine(t *testing.T) {
 	}
 }
 
-// crowded is a database with a task of which the checks are green and a person has to accept what it changed, and with
-// tasks that changed after it: some that work, and some with a question.
+// crowded is a database with a task that has green checks and changes to accept, and with tasks that changed later:
+// some in progress, and some with a question.
 func crowded(t *testing.T, work, questions int) *store.Store {
 	t.Helper()
 	var seconds atomic.Int64
@@ -216,8 +216,8 @@ func crowded(t *testing.T, work, questions int) *store.Store {
 	return s
 }
 
-// What waits for a person stands first and is counted, however many tasks changed after it, and so does what waits with
-// green checks. The list of tasks finds it.
+// Tasks that wait for a person are listed first and counted, however many tasks changed later, also with green checks.
+// The list of tasks finds them.
 func TestWhatWaitsIsFound(t *testing.T) {
 	h := pages(t, crowded(t, 20, 0), &doer{})
 	_, body := ask(t, h, operator(), "GET /", "")
@@ -234,7 +234,7 @@ func TestWhatWaitsIsFound(t *testing.T) {
 	}
 }
 
-// Where there are more questions than a page shows, it says so, and leads to all of them.
+// If there are more questions than a page shows, it says so, and links to all of them.
 func TestManyQuestions(t *testing.T) {
 	h := pages(t, crowded(t, 0, 51), &doer{})
 	_, body := ask(t, h, operator(), "GET /escalations", "")

@@ -15,25 +15,25 @@ import (
 	"github.com/sia-bot/sia/sia/lesson"
 )
 
-// The world of these tests: acme has installed the app on bookings and payroll, globex on vault. Every
-// text of a repository has a word of its own, so that it is known where it comes from.
+// The world of these tests: acme has installed the app on bookings and payroll, globex on vault. Every text of a
+// repository contains a word of its own that identifies it.
 var (
 	bookings = sia.Repo{ID: 9, Owner: "acme", Name: "bookings"}
 	payroll  = sia.Repo{ID: 10, Owner: "acme", Name: "payroll"}
 	vault    = sia.Repo{ID: 20, Owner: "globex", Name: "vault"}
 )
 
-// Who looks.
+// Viewers.
 func nobody() viewer.Viewer   { return viewer.Viewer{} }
 func operator() viewer.Viewer { return viewer.Viewer{Operator: true, Token: "t"} }
 
-// member reads bookings and writes to it, and sees nothing else.
+// member has write access to bookings, and sees nothing else.
 func member() viewer.Viewer {
 	return viewer.Viewer{Actor: sia.Actor{Login: "ada", ID: 7}, Token: "t", Repos: map[int64]viewer.Role{9: viewer.Writes},
 		Installations: []viewer.Installation{{ID: 1, Account: "acme"}}}
 }
 
-// reader reads bookings, and sees nothing else.
+// reader has read access to bookings, and sees nothing else.
 func reader() viewer.Viewer { return viewer.Viewer{Repos: map[int64]viewer.Role{9: viewer.Reads}} }
 
 // admin administers all of acme.
@@ -43,7 +43,7 @@ func admin() viewer.Viewer {
 		Installations: []viewer.Installation{{ID: 1, Account: "acme", Whole: true}}}
 }
 
-// both administers all that there is.
+// both administers everything.
 func both() viewer.Viewer {
 	v := admin()
 	v.Repos[20] = viewer.Administers
@@ -51,7 +51,7 @@ func both() viewer.Viewer {
 	return v
 }
 
-// stranger is somebody of globex.
+// stranger is a member of globex.
 func stranger() viewer.Viewer {
 	return viewer.Viewer{Actor: sia.Actor{Login: "mallory", ID: 66}, Token: "t",
 		Repos:         map[int64]viewer.Role{20: viewer.Administers},
@@ -90,7 +90,7 @@ func ok(t testing.TB, err error) {
 	}
 }
 
-// populate gives a repository tasks in every kind of state, and what is learned from them.
+// populate adds tasks in every kind of state to a repository, and lessons from them.
 func populate(t testing.TB, s *store.Store, installation int64, repo sia.Repo) {
 	t.Helper()
 	ctx := t.Context()
@@ -134,10 +134,10 @@ func populate(t testing.TB, s *store.Store, installation int64, repo sia.Repo) {
 		Phase: store.ExperimentRunning, Why: word, CreatedAt: start}, word))
 }
 
-// lessonOf is the id of the lesson of a repository of the world.
+// lessonOf is the id of a repository's lesson.
 func lessonOf(repo sia.Repo) lesson.ID { return lesson.NewID(repo.ID, repo.Name) }
 
-// restore makes a task that ended, with attempts, failures and an intervention.
+// restore adds a task that ended, with attempts, failures and an intervention.
 func restore(t testing.TB, s *store.Store, installation int64, repo sia.Repo, issue int, word string) {
 	t.Helper()
 	resolved := issue < 3
@@ -168,14 +168,14 @@ func restore(t testing.TB, s *store.Store, installation int64, repo sia.Repo, is
 	ok(t, err)
 }
 
-// unbounded are settings by which any number of tasks may begin at once.
+// unbounded are settings without a limit on parallel tasks.
 func unbounded() sia.Settings {
 	set := sia.DefaultSettings()
 	set.Budget.RepoPerDay, set.Budget.InstallationPerDay = 0, 0
 	return set
 }
 
-// begun starts a task that a coder works on, and returns what tells it of more, minutes after it began.
+// begun starts a task with a coder, and returns a function that adds events, in minutes after the start.
 func begun(
 	t testing.TB, s *store.Store, installation int64, repo sia.Repo, issue int, word string,
 ) func(int, sia.Fact) {
@@ -207,14 +207,14 @@ func begun(
 	return apply
 }
 
-// asked makes a task that waits for the answer to a question.
+// asked adds a task that waits for the answer to a question.
 func asked(t testing.TB, s *store.Store, installation int64, repo sia.Repo, issue int, word string) {
 	t.Helper()
 	begun(t, s, installation, repo, issue, word)(3, sia.AttemptEnded{End: sia.EndAsked, Turns: 1, Cost: 450,
 		Ask: &sia.Ask{Question: word + "which of the two?", Options: []string{word + "first", "Second"}}})
 }
 
-// solved makes a task that has passed.
+// solved adds a task that has passed.
 func solved(t testing.TB, s *store.Store, installation int64, repo sia.Repo, issue int, word string) {
 	t.Helper()
 	apply := begun(t, s, installation, repo, issue, word)
@@ -232,7 +232,7 @@ func solved(t testing.TB, s *store.Store, installation int64, repo sia.Repo, iss
 	}
 }
 
-// talk is a session with every kind of call, of SIA's own agent and of others.
+// talk is a session with every kind of call, of SIA's agent and of others.
 func talk(word string) []agent.Turn {
 	at := func(seconds int) time.Time { return start.Add(2*time.Minute + time.Duration(seconds)*time.Second) }
 	args := func(pairs ...any) string {

@@ -110,7 +110,9 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 		case res.Turns == 0 && res.Cost == 0:
 			finished = true
 			return nil, err // a retry loses nothing
-		case res.Turns > 0 && is && !known.Permanent && !store.LastTry(ctx) && !cancelled:
+		case isDiskFull(err) && !cancelled:
+			return nil, err // it continues from the saved turns when there is space
+		case res.Turns > 0 && is && !known.Permanent && (known.Outage || !store.LastTry(ctx)) && !cancelled:
 			return nil, err // the retry continues from the saved turns, in this workspace
 		case cancelled:
 			res.End = sia.EndCancelled
@@ -289,7 +291,8 @@ func (w *attemptWorker) startCommit(ctx context.Context, t sia.Task) (string, er
 func (w *attemptWorker) input(ctx context.Context, t sia.Task, dir string, by policies.Interrupt) (agent.Input, error) {
 	a := t.Attempt()
 	in := agent.Input{
-		Title: t.Title, Body: t.Body, AskedBy: t.AskedBy.Login, Author: t.Author, Access: t.Access, Repo: t.Repo.String(),
+		Task: t.ID, Title: t.Title, Body: t.Body,
+		AskedBy: t.AskedBy.Login, Author: t.Author, Access: t.Access, Repo: t.Repo.String(),
 		Issue: t.Issue, Attempt: a.Number,
 		Brief: t.Brief, Dir: dir, CanAsk: !hasAsked(t), Spare: stuck.Spared(t.ID, a.Number, t.Settings.Agent.Spare),
 		Setup: t.Settings.Agent.Setup, Test: t.Settings.Agent.Test, Planning: a.Planning,
@@ -304,7 +307,10 @@ func (w *attemptWorker) input(ctx context.Context, t sia.Task, dir string, by po
 	for _, p := range t.Attempts[:len(t.Attempts)-1] {
 		if p.Worked() {
 			before := agent.PreviousAttempt{Number: p.Number, Summary: p.Summary, Failures: p.Failures,
-				Ledger: p.Ledger, Reason: p.Reason, Idea: t.HypothesisOf(p.Number), Changed: p.Diff.Paths, Kept: p.Head != ""}
+				Ledger: p.Ledger, Reason: p.Reason, Changed: p.Diff.Paths, Kept: p.Head != ""}
+			if i := t.InterventionOf(p); i != nil {
+				before.Idea = i.Diagnosis.Hypothesis
+			}
 			if p.Coder == a.Coder {
 				before.Edits = p.Edits
 			}

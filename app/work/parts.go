@@ -325,8 +325,8 @@ func (w *attemptWorker) check(
 		}
 	}()
 	set := t.Settings.Agent
-	return w.Checker.Check(ctx, agent.Input{Dir: space.Dir(), Repo: t.Repo.String(), Issue: t.Issue, Setup: set.Setup,
-		Services: set.Services, Test: set.Test, OnBase: sha == string(t.BaseSHA)}, commands, baseline)
+	return w.Checker.Check(ctx, agent.Input{Task: t.ID, Dir: space.Dir(), Repo: t.Repo.String(), Issue: t.Issue,
+		Setup: set.Setup, Services: set.Services, Test: set.Test, OnBase: sha == string(t.BaseSHA)}, commands, baseline)
 }
 
 // diffRun returns the run that made the attempt's diff. In a race it is the run of the racer with its change on the

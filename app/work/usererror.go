@@ -5,13 +5,24 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 )
 
-// userError wraps git's errors in messages for users, and marks those that a retry can't solve as permanent. Other
-// errors already have a message.
+// fullDiskWait is the time until an effect is tried again that found the disk of the server's folder full.
+const fullDiskWait = time.Minute
+
+// isDiskFull reports whether an error is that the disk, or this process's share of it, is full. Errors of the database
+// are another: it may have another disk, and takes no outcome then.
+func isDiskFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
+// userError wraps git's errors in messages for users, and marks those that a retry can't solve as permanent. With a
+// full disk the effect only waits: that is no failed try. Other errors already have a message.
 func userError(f sia.Effect, err error) error {
 	var (
 		known    *sia.Error
@@ -23,7 +34,12 @@ func userError(f sia.Effect, err error) error {
 	)
 	op := string(f.Kind)
 	switch {
-	case err == nil || errors.As(err, &known):
+	case err == nil:
+		return nil
+	case isDiskFull(err):
+		return &sia.Error{Op: op, Turn: true, RetryAfter: fullDiskWait, Err: err, Message: "the disk of the server's " +
+			"folder is full; free some space, and SIA goes on where it was"}
+	case errors.As(err, &known):
 		return err
 	case errors.As(err, &auth) && strings.Contains(strings.ToLower(auth.Detail), "archived"):
 		return &sia.Error{Op: op, Permanent: true, Err: err, Message: "the repository is archived and so read-only; " +
@@ -39,13 +55,13 @@ func userError(f sia.Effect, err error) error {
 			Message: "the push to " + rejected.Branch + " was rejected: " + rejected.Reason + ". Allow the app to push " +
 				"there, or take the rule off that branch"}
 	case errors.As(err, &server):
-		return &sia.Error{Op: op, RetryAfter: server.RetryAfter, Err: err,
+		return &sia.Error{Op: op, Outage: true, RetryAfter: server.RetryAfter, Err: err,
 			Message: fmt.Sprintf("git on GitHub does not answer as it should (HTTP %d)", server.Status)}
 	case errors.As(err, &network) && errors.Is(err, context.DeadlineExceeded):
 		return &sia.Error{Op: op, Err: err, Message: "git on GitHub did not send everything in time: the repository is " +
 			"large, and the connection slow"}
 	case errors.As(err, &network):
-		return &sia.Error{Op: op, Err: err, Message: "git on GitHub can't be reached"}
+		return &sia.Error{Op: op, Outage: true, Err: err, Message: "git on GitHub can't be reached"}
 	}
 	return err
 }

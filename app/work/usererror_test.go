@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/sia-bot/sia/gitops"
@@ -48,6 +51,20 @@ func TestForPeople(t *testing.T) {
 		var said *sia.Error
 		if !errors.As(err, &said) || said.Message != c.want || said.Permanent {
 			t.Errorf("%v: %v, want %q", c.err, err, c.want)
+		}
+	}
+}
+
+// With a full disk, an effect waits, which is no failed try. What the error passed through before does not matter.
+func TestDiskFull(t *testing.T) {
+	full := &fs.PathError{Op: "write", Path: "/srv/sia/git/pack", Err: syscall.ENOSPC}
+	for _, err := range []error{full, &gitops.NetworkError{Op: "fetch", Err: full},
+		&sia.Error{Op: "make a workspace", Message: "it can't be made", Permanent: true, Err: full}} {
+		err := userError(sia.Effect{Kind: sia.DoBegin}, fmt.Errorf("begin: %w", err))
+		var said *sia.Error
+		if !errors.As(err, &said) || !sia.WaitsTurn(err) || sia.IsPermanent(err) || sia.RetryAfter(err) != fullDiskWait ||
+			!strings.Contains(said.Message, "free some space") || strings.Contains(said.Message, "/srv") {
+			t.Errorf("%+v", err)
 		}
 	}
 }

@@ -263,6 +263,10 @@ func (w *Worker) Effect(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact
 	}
 	fact, err := do(ctx, t, f)
 	if err != nil {
+		if isDiskFull(err) {
+			w.Logger.ErrorContext(ctx, "the disk of the server's folder is full: work waits until some space is free",
+				"task", t.ID, "effect", f.Key, "err", err)
+		}
 		return nil, userError(f, err)
 	}
 	// A fact becomes part of the task and is copied to everything derived from it, so it is masked here.

@@ -152,7 +152,7 @@ func TestDoctorAsksForRights(t *testing.T) {
 	}
 	for user, ok := range map[string]bool{"sia": true, "watcher": false} {
 		c := doctorServerCmd{serverFlags: serverFlags{DB: strings.Replace(url, "sia@", user+"@", 1)}}
-		if all := c.checkDatabase(t.Context(), &cli.Env{}); all[0].OK != ok || !ok &&
+		if all := c.checkDatabase(t.Context(), &cli.Env{}, false); all[0].OK != ok || !ok &&
 			!strings.Contains(all[0].Detail, `user "watcher" has no right to write`) {
 			t.Errorf("%s: %+v", user, all)
 		}

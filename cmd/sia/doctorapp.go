@@ -56,7 +56,7 @@ func failed(what string, err error, fix string) doctorFinding {
 
 // missingPermissions returns a finding for each permission that has not been granted.
 func missingPermissions(who string, have github.Permissions, fix string) (all []doctorFinding) {
-	asked, _, err := setup.Asks()
+	asked, _, err := setup.Requested()
 	if err != nil {
 		return []doctorFinding{failed("permission", err, fix)}
 	}
@@ -72,7 +72,7 @@ func missingPermissions(who string, have github.Permissions, fix string) (all []
 
 // missingEvents returns a finding for each event that is not subscribed to.
 func missingEvents(who string, have []string, fix string) (all []doctorFinding) {
-	_, asked, err := setup.Asks()
+	_, asked, err := setup.Requested()
 	if err != nil {
 		return []doctorFinding{failed("event", err, fix)}
 	}
@@ -151,7 +151,7 @@ func checkDeliveries(ctx context.Context, a *github.App) doctorFinding {
 	default:
 		last := bad[0]
 		f.Detail = fmt.Sprintf("%d of the last %d failed; the latest of them, %s at %s: %s", len(bad), len(tried), last.Event,
-			last.At.UTC().Format("2006-01-02 15:04 UTC"), setup.Answered(last))
+			last.At.UTC().Format("2006-01-02 15:04 UTC"), setup.DeliveryResult(last))
 		f.Fix = setup.DeliveryFix(last)
 		if tried[0].OK() {
 			f.OK, f.Weaker = true, true

@@ -75,8 +75,11 @@ func (c *doctorServerCmd) checkAll(e *cli.Env, within time.Duration) (all []doct
 		defer cancel()
 		all = append(all, part(ctx)...)
 	}
-	bounded(func(ctx context.Context) []doctorFinding { return c.checkDatabase(ctx, e) })
+	bounded(func(ctx context.Context) []doctorFinding { return c.checkDatabase(ctx, e, config.OnRunners) })
 	if works {
+		if free, err := app.FreeSpace(c.Dir); err == nil { // else there is no folder yet
+			all = append(all, checkFree(free))
+		}
 		all = append(all, checkSandbox(e.Ctx, sandbox.Options{Self: forwardCommand(), Logger: e.Logger}),
 			installedAgents(config.AgentPath))
 	}
@@ -166,8 +169,9 @@ func reportFindings(e *cli.Env, format cli.Format, all []doctorFinding) error {
 	})
 }
 
-// checkDatabase checks the database, and reports failed set-ups and pauses stored in it.
-func (c *doctorServerCmd) checkDatabase(ctx context.Context, e *cli.Env) []doctorFinding {
+// checkDatabase checks the database, and reports failed set-ups, pauses and missing runners stored in it. onRunners
+// says that the server leaves attempts to runners.
+func (c *doctorServerCmd) checkDatabase(ctx context.Context, e *cli.Env, onRunners bool) []doctorFinding {
 	f := doctorFinding{What: "database", Detail: c.databaseName()}
 	if c.lacksDatabase() {
 		f.OK, f.Weaker, f.Detail, f.Fix = true, true, "none yet at "+c.databaseName(), "`sia serve` makes it"
@@ -175,6 +179,7 @@ func (c *doctorServerCmd) checkDatabase(ctx context.Context, e *cli.Env) []docto
 	}
 	var setups []store.Setup
 	var halts []store.Halt
+	var runners []doctorFinding
 	s, err := store.Open(ctx, store.Config{URL: c.database(), DirectURL: c.DBDirect, Logger: e.Logger})
 	if err == nil {
 		var v int64
@@ -186,9 +191,13 @@ func (c *doctorServerCmd) checkDatabase(ctx context.Context, e *cli.Env) []docto
 			f.Fix = "run the newer version of SIA, or restore a backup of the database"
 			err = newer
 		case v > 0:
-			// An older schema may lack both tables; the server migrates it.
+			// An older schema may lack these tables; the server migrates it.
 			setups, _ = s.Setups(ctx, 0)
 			halts, _ = s.Halts(ctx)
+			if known, err := s.Runners(ctx); err == nil {
+				offered, _ := s.RunnerStandings(ctx)
+				runners = checkRunners(onRunners, known, offered, s.Now())
+			}
 		}
 		if err == nil {
 			err = s.CheckRights(ctx)
@@ -204,6 +213,7 @@ func (c *doctorServerCmd) checkDatabase(ctx context.Context, e *cli.Env) []docto
 	}
 	f.OK = true
 	all := append([]doctorFinding{f}, checkSetups(setups)...)
+	all = append(all, runners...)
 	for _, h := range halts {
 		all = append(all, doctorFinding{What: "paused", OK: true, Weaker: true, Detail: h.Reason + ", since " +
 			h.At.Local().Format(time.DateTime), Fix: h.Scope.LiftedBy()})

@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/sia-bot/sia/app"
+	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/web/setup"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // checkStored reports whether set-up has stored an app, whether that app is in use, and who can read its keys. It
@@ -33,6 +36,52 @@ func checkStored(dir string, c app.Config) []doctorFinding {
 	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o077 != 0 {
 		f.OK, f.Weaker, f.Fix = false, false, "chmod 600 "+path
 		f.Detail += ": others on this machine can read its keys"
+	}
+	return []doctorFinding{f}
+}
+
+// checkFree reports the free space of the server's folder, in bytes.
+func checkFree(free int64) doctorFinding {
+	f := doctorFinding{What: "disk", OK: true, Detail: fmt.Sprintf("%d MiB are free for the server's folder", free>>20)}
+	if err := app.CheckFree(free); err != nil {
+		f = failed(f.What, err, "delete what nobody needs there, or give --dir a larger disk: docs/operations.md, Size")
+	}
+	return f
+}
+
+// checkRunners reports whether runners are there to make attempts, and how many attempts wait for one. On a server that
+// makes attempts itself it reports only attempts that still wait.
+func checkRunners(onRunners bool, all []store.Runner, offered []store.RunnerStanding, now time.Time) []doctorFinding {
+	present, waiting, last := 0, 0, ""
+	var seen time.Time
+	for _, r := range all {
+		if !r.Away(now) {
+			present++
+		}
+		if r.Seen.After(seen) {
+			seen, last = r.Seen, fmt.Sprintf("; %s was seen last, at %s", r.Name, r.Seen.Local().Format(time.DateTime))
+		}
+	}
+	for _, a := range offered {
+		if a.State == store.RunnerOffered {
+			waiting++
+		}
+	}
+	waits := text.Count(waiting, "attempt") + " waiting for a runner"
+	f := doctorFinding{What: "runners", OK: true}
+	switch {
+	case !onRunners && waiting == 0:
+		return nil
+	case present > 0:
+		f.Detail = fmt.Sprintf("%d of %d are there; %s", present, len(all), waits)
+	case len(all) == 0:
+		f.Detail, f.Fix = "there is none; "+waits, "`sia runner add NAME` adds one; docs/runners.md"
+	default:
+		f.Detail, f.Fix = fmt.Sprintf("all %d are away; %s%s", len(all), waits, last),
+			"start `sia runner` on their machines, and look at its log"
+	}
+	if present == 0 {
+		f.OK, f.Weaker = waiting == 0, waiting == 0
 	}
 	return []doctorFinding{f}
 }

@@ -5,8 +5,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sia-bot/sia/app"
+	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/web/setup"
 )
 
@@ -54,6 +56,49 @@ func TestDoctorKnowsSignIn(t *testing.T) {
 	} {
 		if got := checkSignIn(c); !got.OK || !strings.Contains(got.Detail, want) {
 			t.Errorf("want %q: %+v", want, got)
+		}
+	}
+}
+
+// Attempts that wait for a runner while none is there are a fault; a runner that works is not away.
+func TestDoctorAsksForRunners(t *testing.T) {
+	now := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
+	gone, idle := store.Runner{Name: "mill", Seen: now.Add(-time.Hour)}, store.Runner{Name: "barn", Seen: now}
+	busy := store.Runner{Name: "loom", Seen: now.Add(-time.Hour), Attempts: []string{"k"}}
+	waits := []store.RunnerStanding{{State: store.RunnerOffered}, {State: store.RunnerRunning}}
+	for _, c := range []struct {
+		onRunners  bool
+		all        []store.Runner
+		offered    []store.RunnerStanding
+		ok, weaker bool
+		want       string // "": no finding
+	}{
+		{false, []store.Runner{gone}, nil, false, false, ""},
+		{false, nil, waits, false, false, "there is none; 1 attempt waiting for a runner"},
+		{true, nil, nil, true, true, "there is none; 0 attempts waiting"},
+		{true, []store.Runner{gone, {Name: "new"}}, waits, false, false, "all 2 are away; 1 attempt waiting for a runner;"},
+		{true, []store.Runner{gone}, nil, true, true, "all 1 are away"},
+		{true, []store.Runner{gone, idle}, waits, true, false, "1 of 2 are there; 1 attempt waiting"},
+		{true, []store.Runner{busy}, waits, true, false, "1 of 1 are there"},
+	} {
+		found := checkRunners(c.onRunners, c.all, c.offered, now)
+		if len(found) == 0 {
+			if c.want != "" {
+				t.Errorf("%+v: no finding", c)
+			}
+			continue
+		}
+		if f := found[0]; c.want == "" || f.OK != c.ok || f.Weaker != c.weaker || !strings.Contains(f.Detail, c.want) ||
+			f.OK && !f.Weaker == (f.Fix != "") {
+			t.Errorf("%+v: %+v", c, f)
+		}
+	}
+}
+
+func TestDoctorAsksForSpace(t *testing.T) {
+	for free, ok := range map[int64]bool{app.MinFree: true, app.MinFree - 1: false} {
+		if f := checkFree(free); f.OK != ok || ok != (f.Fix == "") {
+			t.Errorf("%d bytes are free: %+v", free, f)
 		}
 	}
 }

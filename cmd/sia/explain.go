@@ -24,6 +24,7 @@ type taskExplanation struct {
 	RestsOn   []string            `json:"rests_on"`  // checks that the pass depends on; empty before a pass
 	Decisions []explainedDecision `json:"decisions"` // logged choices with their options, oldest first
 	Events    []store.EventRecord `json:"events"`    // all events with the decision about each
+	Retries   []retriedStep       `json:"retries"`   // steps that are tried again
 }
 
 // Run prints the decisions on a task in chronological order: each state change with its reason, and each choice with
@@ -42,8 +43,12 @@ func (c *taskExplainCmd) Run(e *cli.Env) error {
 		if err != nil {
 			return err
 		}
+		retries, err := retriedSteps(e, s, t.ID)
+		if err != nil {
+			return err
+		}
 		if c.Output == "json" {
-			return e.JSON(taskExplanation{t.ID, nonNil(render.PassRests(t)), decisions, nonNil(events)})
+			return e.JSON(taskExplanation{t.ID, nonNil(render.PassChecks(t)), decisions, nonNil(events), nonNil(retries)})
 		}
 		for _, r := range events {
 			for len(decisions) > 0 && (decisions[0].ID == r.Event.Effect || decisions[0].At.Before(r.Event.At)) {
@@ -57,12 +62,13 @@ func (c *taskExplainCmd) Run(e *cli.Env) error {
 		for _, d := range decisions {
 			explainDecision(e, d)
 		}
-		if rests := render.PassRests(t); len(rests) > 0 {
+		if rests := render.PassChecks(t); len(rests) > 0 {
 			e.Linef("\nThe pass of %s rests on:", t.Head.Short())
 			for _, r := range rests {
 				e.Linef("  %s", r)
 			}
 		}
+		showRetries(e, retries)
 		return nil
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/web/setup"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia/lazyregexp"
 	"github.com/sia-bot/sia/sia/memory"
@@ -55,8 +56,13 @@ type memoryFiles struct {
 
 // Run erases a person from the database.
 func (c *forgetPersonCmd) Run(e *cli.Env) error {
+	login := strings.TrimPrefix(c.Login, "@")
+	if own, ok, err := setup.Load(c.Dir); err != nil {
+		return err
+	} else if ok && strings.EqualFold(login, own.Slug+"[bot]") {
+		return fmt.Errorf("%s is SIA itself and no person; nothing was changed", login)
+	}
 	return c.with(e, func(s *store.Store) error {
-		login := strings.TrimPrefix(c.Login, "@")
 		if !c.DryRun && !c.Yes {
 			if err := c.confirm(e, s, login); err != nil {
 				return err

@@ -64,9 +64,9 @@ func (r retentionFlags) check() error {
 		return fmt.Errorf("--keep-tasks %s: people write again on a pull request, and SIA would not know it any more; give "+
 			"30d or more", r.KeepTasks)
 	}
-	if r.SignInFor != 0 && (r.SignInFor < minSignIn || r.SignInFor > signin.MostFor) {
+	if r.SignInFor != 0 && (r.SignInFor < minSignIn || r.SignInFor > signin.MaxLifetime) {
 		return fmt.Errorf("--sign-in-for %s: give between %.0fm and %.0fh, which is how long GitHub's tokens of people last",
-			r.SignInFor, minSignIn.Minutes(), signin.MostFor.Hours())
+			r.SignInFor, minSignIn.Minutes(), signin.MaxLifetime.Hours())
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/app"
+	"github.com/sia-bot/sia/app/runner"
 	"github.com/sia-bot/sia/app/runner/worker"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 )
@@ -29,11 +30,17 @@ type runnerServer struct {
 	PlainHTTP bool   `name:"plain-http" help:"Let the server's address begin with http:// on another machine: token and code cross the network in the open." env:"SIA_RUNNER_PLAIN_HTTP"`
 }
 
+// Validate returns an error for an address that no token may be sent to.
+func (s runnerServer) Validate() error {
+	_, err := runner.NewClient(s.Server, s.PlainHTTP)
+	return err
+}
+
 // runnerTaker holds the flags of commands that take attempts from a server.
 type runnerTaker struct {
 	runnerServer `embed:""`
 	TokenFile    string `help:"File with this runner's token, which sia runner add printed on the server; SIA_RUNNER_TOKEN in the environment is the other way." env:"SIA_RUNNER_TOKEN_FILE" type:"path" placeholder:"FILE"`
-	Attempts     int    `help:"Attempts at the same time." default:"1" env:"SIA_RUNNER_ATTEMPTS" min:"1"`
+	Attempts     int    `help:"Attempts at the same time." default:"1" env:"SIA_RUNNER_ATTEMPTS" min:"1" max:"10000"`
 }
 
 // runnerMachine configures where attempts run. It has no flag for keys of GitHub or of models: none are needed.

@@ -58,6 +58,7 @@ type listedRunner struct {
 	Name     string     `json:"name"`
 	About    string     `json:"about,omitempty"`
 	Seen     *time.Time `json:"seen,omitempty"`
+	Away     bool       `json:"away"`     // it makes nothing, and was not seen for a minute
 	Attempts []string   `json:"attempts"` // keys of their effects
 }
 
@@ -74,7 +75,7 @@ func (c *runnerListCmd) Run(e *cli.Env) error {
 		}
 		var listed []listedRunner
 		for _, r := range all {
-			l := listedRunner{Name: r.Name, About: r.About, Attempts: nonNil(r.Attempts)}
+			l := listedRunner{Name: r.Name, About: r.About, Away: r.Away(s.Now()), Attempts: nonNil(r.Attempts)}
 			if !r.Seen.IsZero() {
 				l.Seen = &r.Seen
 			}
@@ -85,6 +86,9 @@ func (c *runnerListCmd) Run(e *cli.Env) error {
 				seen := "never"
 				if l.Seen != nil {
 					seen = l.Seen.UTC().Format("2006-01-02 15:04:05 UTC")
+					if l.Away {
+						seen += ", away"
+					}
 				}
 				made := attemptsOf(e.Ctx, s, standings, l.Attempts)
 				t.Rowf("%s\t%s\t%s\t%s", l.Name, seen, cmp.Or(strings.Join(made, "; "), "–"), l.About)

@@ -157,7 +157,7 @@ func (r *localRun) checkRetries(t sia.Task) (lost bool, err error) {
 	most := cmp.Or(r.job.models.Coder.Timeout, llm.DefaultTimeout)
 	if wait := time.Until(next); !next.IsZero() && wait > most {
 		r.trouble.words = fmt.Sprintf("%s It can be tried again in %s, and --model-timeout is %s.",
-			text.Sentence(text.OneLine(words)), render.Took(wait), most)
+			text.Sentence(text.OneLine(words)), render.Duration(wait), most)
 		r.progress("  %s", r.trouble.words)
 		return true, nil
 	}

@@ -22,7 +22,8 @@ func (c *serveCmd) Validate() error {
 	notify := c.notifyFlags.config()
 	notify.Summary = ""                // settings that are missing are reported later
 	roles, _ := app.ParseRoles(c.Role) // serverFlags.Validate reports the error
-	return errors.Join(c.serverFlags.Validate(), notify.Validate(), roles.CheckShared(c.database()))
+	return errors.Join(c.serverFlags.Validate(), notify.Validate(), roles.CheckShared(c.database()),
+		app.Config{DB: c.database(), DBDirect: c.DBDirect}.CheckDirect())
 }
 
 // Run serves until its context ends. Without an app it serves /setup first, and continues as soon as an app is stored.
@@ -32,7 +33,7 @@ func (c *serveCmd) Run(e *cli.Env) (err error) {
 	if err != nil {
 		return err
 	}
-	o := app.Options{Logger: e.Logger, Forward: forwardCommand(), ProbeModels: true, Version: version,
+	o := app.Options{Logger: e.Logger, Forward: forwardCommand(), ProbeModels: true, Version: ownVersion(),
 		Duels: duelsOf(c.Dir)}
 	if len(config.Roles) == 0 && !config.GitHub.Named() && config.Private != "" {
 		var ready bool

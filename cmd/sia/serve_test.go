@@ -125,6 +125,16 @@ func TestServeWithoutModel(t *testing.T) {
 	}
 }
 
+// The log says which version serves on which database, and what runs when the server is ended.
+func TestServeSaysWhatItIs(t *testing.T) {
+	var log *watched
+	t.Run("while it serves", func(t *testing.T) {
+		_, _, log = startServe(t, http.NotFoundHandler())
+		found(t, log, `(msg=serving version=\S+ role=all database=SQLite)`)
+	})
+	found(t, log, `(level=INFO msg="stopping: .* why=.* within=20s attempts=0 effects=\d)`)
+}
+
 // Webhooks with a wrong signature are logged, but can't fill the log.
 func TestServeRefusesSignatures(t *testing.T) {
 	pages, webhooks, log := startServe(t, http.NotFoundHandler()) // reachable, without a list of models

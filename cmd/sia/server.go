@@ -54,7 +54,7 @@ type serverFlags struct {
 	AgentPath      []string `help:"Folders with coding agents for agent.kind: command, such as the prefix of an npm install -g; the agents see them read-only." env:"SIA_AGENT_PATH" placeholder:"FOLDER" group:"folded:serve"`
 	AgentEnv       []string `help:"Names of environment variables of this server that a repository's agent.env may ask for; default: none." env:"SIA_AGENT_ENV" placeholder:"NAME" group:"folded:serve"`
 	Welcome        bool     `help:"Propose settings, once, in a pull request to a repository that the app is newly installed on and that has none." default:"true" negatable:"" env:"SIA_WELCOME" group:"folded:serve"`
-	Attempts       int      `help:"Attempts at the same time." default:"2" env:"SIA_ATTEMPTS" group:"folded:serve" min:"1"`
+	Attempts       int      `help:"Attempts at the same time." default:"2" env:"SIA_ATTEMPTS" group:"folded:serve" min:"1" max:"10000"`
 	AttemptsOn     string   `name:"attempts-on" help:"Who makes attempts: here, this server; or runners, the machines that sia runner add has given a token. They ask at --listen, below /runner/." enum:"here,runners" default:"here" env:"SIA_ATTEMPTS_ON" group:"folded:serve"`
 	retentionFlags `embed:""`
 	Traces         string            `help:"Address of an OpenTelemetry receiver that speaks OTLP over HTTP, such as http://localhost:4318: a trace for each task. Default: no traces." env:"SIA_TRACES,OTEL_EXPORTER_OTLP_ENDPOINT" placeholder:"URL" group:"folded:serve" type:"web"`

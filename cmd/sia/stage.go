@@ -203,6 +203,7 @@ func (s *demoStage) webhook() string { return s.pages() + "/webhook" }
 // serve runs the app until halt is called.
 func (s *demoStage) serve(ctx context.Context) (err error) {
 	o := app.Options{Logger: s.logger, Front: s.front, Forward: forwardCommand(), Local: s.local}
+	o.Engine.OutageTries = 1 // somebody is waiting: no more tries than after other errors
 	if s.app, err = app.New(ctx, s.config, o); err != nil {
 		return errors.Join(err, s.front.Close())
 	}

@@ -100,6 +100,9 @@ func (c *taskShowCmd) Run(e *cli.Env) error {
 		if out.Limited, err = limited(e, s, t); err != nil {
 			return err
 		}
+		if out.Retries, err = retriedSteps(e, s, t.ID); err != nil {
+			return err
+		}
 		if out.Halted = halted; c.Output == "json" {
 			return e.JSON(out)
 		}
@@ -109,6 +112,7 @@ func (c *taskShowCmd) Run(e *cli.Env) error {
 		if out.Limited != "" {
 			e.Linef("%s", e.Style.Amber(out.Limited))
 		}
+		showRetries(e, out.Retries)
 		showTask(e, t)
 		return showRunners(e, s, t)
 	})
@@ -134,8 +138,10 @@ func limited(e *cli.Env, s *store.Store, t sia.Task) (string, error) {
 type shownTask struct {
 	sia.Task
 	Waiting string `json:"waiting"`
-	Halted  string `json:"halted,omitempty"`  // a pause that includes other tasks; sia task show only
-	Limited string `json:"limited,omitempty"` // until when GitHub's write limit holds it; sia task show only
+	// the rest is of sia task show only
+	Halted  string        `json:"halted,omitempty"`  // a pause that includes other tasks
+	Limited string        `json:"limited,omitempty"` // until when GitHub's write limit holds it
+	Retries []retriedStep `json:"retries,omitempty"` // steps that are tried again
 }
 
 func shown(t sia.Task) shownTask { return shownTask{Task: t, Waiting: render.Waiting(t)} }

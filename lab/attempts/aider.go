@@ -12,13 +12,13 @@ import (
 //go:embed aider.csv
 var aiderCSV string
 
-// aiderRow is one model at the exercises of one benchmark.
+// aiderRow is one model's result in one benchmark.
 type aiderRow struct {
 	benchmark                    string
 	tasks, first, second, syntax float64
 }
 
-// Aider says how often models resolve at the second try what they failed at first, told what the tests said. There
+// Aider returns how often a model's second try, with the test results, resolves what the first did not. There
 // are no outcomes by task: a case is a failed exercise, and intervals are over models.
 func Aider() ([]Figure, error) {
 	rows, err := readAider(aiderCSV)

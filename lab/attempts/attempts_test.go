@@ -51,7 +51,7 @@ func TestRounds(t *testing.T) {
 		folder("a", "fails"):     map[string][]record{"m": {tried(1, 1, assertion), tried(1, 2, assertion)}},
 		folder("a_td", "passed"): map[string][]record{"m": {tried(1, 1, "")}},
 		folder("b", "passed"):    map[string][]record{"n": {tried(1, 1, "")}},
-		folder("b", "errors"):    map[string][]record{"n": {tried(2, 2, "x")}}, // what was before is not known
+		folder("b", "errors"):    map[string][]record{"n": {tried(2, 2, "x")}}, // its earlier attempts are not recorded
 		"rq1/mbpp_sanitized_a/results_X_0.1_ROWS_0.5_TD_PUBLIC_3_REATTEMPT/runner_passed.json": "not read",
 	})
 	s, err := Rounds(t.Context(), dir)
@@ -121,7 +121,8 @@ func TestCodeRover(t *testing.T) {
 	}
 }
 
-// made is a source of so many tasks in which one way works after one class of failure, and another after the other.
+// made returns a source of so many tasks in which one continuation works after one class of failure, and another after
+// the other.
 func made(tasks int) (s Source) {
 	failed, right := Try{Class: "x"}, Try{Resolved: true}
 	for i := range tasks {
@@ -152,7 +153,7 @@ func TestFigures(t *testing.T) {
 	got := Figures(s)
 	for what, want := range map[string]float64{
 		"attempt 1 of the same": 0, "after a failure: changed, over again": .5, "after x: changed": 1, "after y: changed": 0,
-		"after y: other, over again": .5, // it is not told, so any of the two other coders counts alike
+		"after y: other, over again": .5, // without the failure, so either of the two other coders counts
 	} {
 		f := figure(t, got, what)
 		if f.Value != want || f.Low > want || f.High < want || f.Tasks != f.Cases {
@@ -164,10 +165,10 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// Where a class says which way works, the learner finds out, and no fixed order knows.
+// If the class determines which continuation works, the learner finds it, and no fixed order does.
 func TestPlay(t *testing.T) {
 	s := made(400)
-	for i := range s.Cases { // a single further attempt tells who knows
+	for i := range s.Cases { // one further attempt shows which player learned it
 		for way, tries := range s.Cases[i].Ways {
 			s.Cases[i].Ways[way] = tries[:1]
 		}
@@ -180,7 +181,7 @@ func TestPlay(t *testing.T) {
 		t.Errorf("who takes every way resolves %+v", f)
 	}
 	for i := range s.Cases {
-		for range 3 { // the attempts are used up by failures before
+		for range 3 { // earlier failures use up the attempts
 			s.Cases[i].Ways[Again] = append(s.Cases[i].Ways[Again], Try{Class: "x"})
 		}
 	}

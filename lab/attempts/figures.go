@@ -12,27 +12,27 @@ type Figure struct {
 	Value float64 `json:"value"` // 0–1; a difference may be below 0
 	Low   float64 `json:"low"`   // 95 % bootstrap interval, over tasks
 	High  float64 `json:"high"`
-	Cases int     `json:"cases"` // it is measured in
-	Tasks int     `json:"tasks"` // that these are of
+	Cases int     `json:"cases"` // number of cases
+	Tasks int     `json:"tasks"` // number of their tasks
 }
 
-// resamples is how many resamples an interval rests on.
+// resamples is the number of resamples of an interval.
 const resamples = 1000
 
-// leastCases is in how many cases a figure is measured at least; others are left out.
+// leastCases is the minimum number of cases of a figure; others are left out.
 const leastCases = 30
 
 // sum is the result of the cases of one cluster.
 type sum struct{ total, n float64 }
 
-// counts gathers what is counted, by cluster.
+// counts sums values by cluster.
 type counts map[string]sum
 
 func (c counts) add(cluster string, x float64) {
 	c[cluster] = sum{c[cluster].total + x, c[cluster].n + 1}
 }
 
-// figure is the mean over all that was counted. ok is false where that is too little.
+// figure returns the mean of all values. ok is false if there are too few.
 func (c counts) figure(what string) (f Figure, ok bool) {
 	keys := make([]string, 0, len(c))
 	for key := range c {
@@ -63,8 +63,8 @@ func (c counts) figure(what string) (f Figure, ok bool) {
 	return f, f.Cases >= leastCases
 }
 
-// Figures are what a source says of further attempts: how often the k-th of a kind resolves what all before did
-// not, how often each way on does after one failure, and what it gains over the same again in the same cases, all
+// Figures returns a source's figures of further attempts: how often the k-th of a kind resolves what all before did
+// not, how often each continuation does after one failure, and its gain over a repetition in the same cases, all
 // together and by the class of the failure. Figures of less than 30 cases are left out.
 func Figures(s Source) (out []Figure) {
 	add := func(what string, c counts) {
@@ -115,8 +115,8 @@ func Figures(s Source) (out []Figure) {
 	return out
 }
 
-// average is how likely one of the tries of a way resolves: the first, where the others were told of it, or else
-// any of them.
+// average returns the chance that a try of a continuation resolves: the first one, if later ones knew its failure, or
+// else any of them.
 func average(tries []Try, inTurn bool) (share float64) {
 	if inTurn {
 		return resolved(tries[0])
@@ -134,7 +134,7 @@ func resolved(t Try) float64 {
 	return 0
 }
 
-// classes are those of the first failures.
+// classes returns the classes of the first failures.
 func classes(s Source) (out []string) {
 	for _, c := range s.Cases {
 		if c.First.Class != "" && !slices.Contains(out, c.First.Class) {

@@ -11,28 +11,28 @@ import (
 	"github.com/sia-bot/sia/policies/bandit"
 )
 
-// approaches is how many attempts a task has, the first included.
+// approaches is the number of attempts at a task, including the first.
 const approaches = 5
 
-// streams is how many random orders of the cases are played.
+// streams is the number of random orders of the cases that are played.
 const streams = 5
 
-// step is a way for the n-th time in a task, from 1.
+// step is a continuation for the n-th time in a task, from 1.
 type step struct {
 	way string
 	nth int
 }
 
-// chooser picks one of the ways that are left.
+// chooser picks one of the remaining continuations.
 type chooser interface {
 	choose(c Case, failures []string, left []step) step
 	observe(c Case, failures []string, took step, resolved bool)
 }
 
-// Play plays fixed orders of the ways on, chance, and SIA's learner of techniques, from nothing, on the cases with a
-// failed first attempt. The learner is asked and told as the product does it: its patterns are the classes of
-// failures, its repositories the source's, and its table knows nothing. A figure is the share of these cases that is
-// resolved within five attempts; the last ones are what the learner gains over chance, and over the best of the fixed
+// Play plays fixed orders of the continuations, chance, and SIA's learner of techniques without data, on the cases with
+// a failed first attempt. The learner is called as in the product: its patterns are the classes of
+// failures, its repositories the source's, and its table is uniform. A figure is the share of these cases that is
+// resolved within five attempts; the last ones are the learner's gain over chance, and over the best of the fixed
 // orders. The same source gives the same figures.
 func Play(ctx context.Context, s Source) ([]Figure, error) {
 	var ways []string
@@ -87,7 +87,7 @@ func (p player) play(s Source, stream uint64, shares map[int]float64) error {
 	return nil
 }
 
-// walk plays one case. It is 1 where it was resolved.
+// walk plays one case. It returns 1 if it was resolved, else 0.
 func walk(c chooser, one Case) float64 {
 	used, failures := map[string]int{}, []string{one.First.Class}
 	for len(failures) < approaches {
@@ -112,7 +112,7 @@ func walk(c chooser, one Case) float64 {
 	return 0
 }
 
-// figuresOf are the shares of all players, and what the last one gains.
+// figuresOf returns the shares of all players, and the gain of the last one.
 func figuresOf(s Source, players []player, shares []map[int]float64) (out []Figure) {
 	gained := func(what string, i int, over map[int]float64) Figure {
 		c := counts{}
@@ -140,7 +140,7 @@ func (c chance) choose(_ Case, _ []string, left []step) step { return left[c.Int
 
 func (chance) observe(Case, []string, step, bool) {}
 
-// order takes its first way once, then its second as long as there is any, then what is left.
+// order takes its first continuation once, then its second while there is one, then the rest.
 type order [2]string
 
 func (o order) choose(_ Case, failures []string, left []step) step {
@@ -181,8 +181,8 @@ func (l *learner) choose(c Case, failures []string, left []step) step {
 	return left[slices.IndexFunc(left, func(s step) bool { return s.technique() == choice })]
 }
 
-// technique is what the learner takes a step for. The product uses none twice in a task, so a way for the second time
-// is another one.
+// technique returns the learner's technique for a step. The product uses none twice in a task, so a repeated
+// continuation is another one.
 func (s step) technique() string { return fmt.Sprint(s.way, "-", s.nth) }
 
 func (l *learner) observe(c Case, failures []string, took step, resolved bool) {
@@ -190,7 +190,7 @@ func (l *learner) observe(c Case, failures []string, took step, resolved bool) {
 		Resolved: resolved, Attempt: len(failures) - 1})
 }
 
-// pattern is what the learner takes for the diagnosis: the class of the last failure.
+// pattern is the learner's diagnosis: the class of the last failure.
 func pattern(failures []string) string {
 	return strings.ReplaceAll(failures[len(failures)-1], " ", "-")
 }

@@ -18,44 +18,44 @@ import (
 // Try is one attempt.
 type Try struct {
 	Resolved bool
-	Class    string // of its failure; "" where it resolved, or where nobody recorded it
+	Class    string // of its failure; "" if it resolved, or if not recorded
 }
 
-// The ways on after a failure. Each is the next of its kind: once again twice is a third attempt of the same.
+// The continuations after a failure. Each is the next of its kind: Again twice is a third attempt of the same.
 const (
 	Again   = "again"   // the same coder with the same instructions
-	Changed = "changed" // the same coder, otherwise instructed
+	Changed = "changed" // the same coder with other instructions
 	Tools   = "tools"   // the same coder with more tools
 	Other   = "other"   // another coder with the same instructions
 )
 
-// Case is one task and the coder that began it, with the result of its first attempt and of each way on. All
-// of them were really run.
+// Case is one task and its first coder, with the result of the first attempt and of each continuation. All
+// of them were actually run.
 type Case struct {
 	Task  string // clusters intervals: cases of one task are not independent
 	Repo  string
 	First Try
-	Ways  map[string][]Try // by way, in the order in which they would be taken
+	Ways  map[string][]Try // by continuation, in the order of their use
 }
 
-// Source is what somebody recorded.
+// Source is a set of recorded cases.
 type Source struct {
 	Name  string
-	Told  bool // Again was told why the attempt before failed
+	Told  bool // Again had the failure of the attempt before
 	Cases []Case
 }
 
-// roundsFolder is where one coder's attempts at one half of a benchmark are, with one kind of instructions.
+// roundsFolder matches the folder of one coder's attempts at one half of a benchmark, with one kind of instructions.
 var roundsFolder = regexp.MustCompile(`^rq1/(human_eval|mbpp_sanitized)_([a-z0-9]+?)(_second_half)?(_td)?/` +
 	`results_[A-Z0-9_]+_0\.5_ROWS_0\.5_TD_PUBLIC_5_REATTEMPT(_second_half)?/runner_(passed|fails|errors)\.json$`)
 
-// thread is one coder's attempts at one task, each told of the failure before.
+// thread is one coder's attempts at one task, each with the failure of the one before.
 type thread struct{ task, coder, instructions string }
 
 // Rounds reads a checkout of
 // github.com/madnanrizqu/model-agnostic-empirical-evaluation-of-test-driven-prompt-engineering: eight models at the
-// tasks of HumanEval and MBPP, up to five attempts each, told what the tests said. Each did so twice: with the task
-// alone, and with half of its tests shown ([Changed]). Failures are classified by SIA's own reader of logs.
+// tasks of HumanEval and MBPP, up to five attempts each, with the test results. Each did so twice: with the task
+// alone, and with half of its tests shown ([Changed]). SIA's own log reader classifies the failures.
 func Rounds(ctx context.Context, dir string) (Source, error) {
 	threads := map[thread][]Try{}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -119,13 +119,13 @@ func readRounds(ctx context.Context, path string, m []string, threads map[thread
 	return nil
 }
 
-// roundsCases are the threads as cases: each coder begins each task with the task alone.
+// roundsCases returns the threads as cases: each coder begins each task with the task alone.
 func roundsCases(threads map[thread][]Try) (cases []Case) {
 	keys := make([]thread, 0, len(threads))
 	var coders []string
 	for key, tries := range threads {
 		if slices.Contains(tries, Try{}) {
-			continue // an attempt before a recorded one is not recorded
+			continue // an earlier attempt is not recorded
 		}
 		keys = append(keys, key)
 		if !slices.Contains(coders, key.coder) {
@@ -164,8 +164,8 @@ const (
 
 // CodeRover reads a checkout of github.com/nus-apr/auto-code-rover: its folder results has three independent runs of
 // one agent at the 300 tasks of SWE-bench Lite, one in which it ran the repository's tests, one in which it located the
-// fault by them, too ([Tools]), and three runs of another agent with the same model ([Other]). Nobody was told of a
-// failure in another run. All are judged by the same, older evaluation. Each of the three begins.
+// fault by them, too ([Tools]), and three runs of another agent with the same model ([Other]). No run knew of a
+// failure in another. The same, older evaluation judges all. Each of the three can be the first attempt.
 func CodeRover(dir string) (Source, error) {
 	results := filepath.Join(dir, "results")
 	tasks, err := os.ReadFile(filepath.Join(results, "acr-run-1", "tasks.txt"))
@@ -195,7 +195,7 @@ func CodeRover(dir string) (Source, error) {
 	return s, nil
 }
 
-// run is which tasks of one run have a patch, and which of these is right.
+// run lists the tasks of one run with a patch, and whether each is right.
 type run struct{ patched, resolved map[string]bool }
 
 func (r run) of(task string) Try {

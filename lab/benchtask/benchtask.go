@@ -1,5 +1,5 @@
-// Package benchtask is what benchmarks of whole servers play: a repository with a check that costs nothing, models that
-// are wrong first and right when told, and signed deliveries. It imports nothing of ours.
+// Package benchtask is the task of benchmarks of whole servers: a repository with a cheap check, models that
+// are wrong first and right after a failure, and signed deliveries. It imports nothing of ours.
 package benchtask
 
 import (
@@ -16,7 +16,7 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// Model is what the scripted models say, as sim/scripted reads it.
+// Model has the scripted models' answers, in the format of sim/scripted.
 //
 //go:embed model.txtar
 var Model []byte
@@ -24,7 +24,7 @@ var Model []byte
 //go:embed repo.txtar
 var repo []byte
 
-// Files are the repository's, by path.
+// Files returns the repository's files, by path.
 func Files() map[string]string {
 	files := map[string]string{}
 	for _, f := range txtar.Parse(repo).Files {
@@ -33,7 +33,7 @@ func Files() map[string]string {
 	return files
 }
 
-// Sign is the header X-Hub-Signature-256 of a body.
+// Sign returns the header X-Hub-Signature-256 of a body.
 // https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries
 func Sign(secret string, body []byte) string {
 	mac := hmac.New(sha256.New, []byte(secret))
@@ -41,8 +41,8 @@ func Sign(secret string, body []byte) string {
 	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// Send sends a delivery with the signature of its body. It is an error where the answer is not 2xx, which GitHub takes
-// for received.
+// Send sends a delivery with the signature of its body. An answer other than 2xx is an error, as for
+// GitHub.
 func Send(ctx context.Context, client *http.Client, url, event, guid, signature string, body []byte) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {

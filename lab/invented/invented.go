@@ -1,5 +1,5 @@
-// Package invented makes logs of decisions in which the truth is known, so that it can be
-// measured how often package mine finds it: by its tests, and by sialab policies.
+// Package invented generates logs of decisions in which the truth is known, to measure
+// how often package mine finds it: by its tests, and by sialab policies.
 //
 // A log is a function of its seed. The package imports policies and mine only. Start reading
 // at [Log].
@@ -14,11 +14,11 @@ import (
 	"github.com/sia-bot/sia/policies/mine"
 )
 
-// Effect is the chance that a decision is followed by success in a task of middle
+// Effect is the chance of success after a decision in a task of medium
 // difficulty, by its context and choice.
 type Effect func(mine.Decision) float64
 
-// None is a world in which nothing makes a difference.
+// None is a world without any effect.
 func None(mine.Decision) float64 { return 0.5 }
 
 // Planted is a world in which one option fails in one language.
@@ -30,14 +30,14 @@ func Planted(d mine.Decision) float64 {
 }
 
 // IsPlanted reports whether a finding is the planted effect. It may also be found from its
-// other side: in another language that option does better than elsewhere, where java is.
+// other side: in another language that option does better than elsewhere, which includes java.
 func IsPlanted(f mine.Finding) bool {
 	return f.Choice == policies.ChoiceSIA && strings.Contains(f.Feature, "language")
 }
 
-// Log draws decisions about tasks that differ in what they are and in how hard they are:
-// a hard task fails again and again, whatever is done. How often it has failed is drawn, too: else
-// it would tell how hard the task is, which is no false discovery.
+// Log draws decisions about tasks that differ in kind and difficulty:
+// a hard task fails again and again, whatever is chosen. The number of failures is drawn, too: otherwise
+// it would reveal the difficulty, which is not a false discovery.
 func Log(seed uint64, tasks int, effect Effect) (ds []mine.Decision) {
 	dice := rand.New(rand.NewPCG(seed, 9090909)) //nolint:gosec // the same in every run
 	pick := func(words ...string) string { return words[dice.IntN(len(words))] }
@@ -61,8 +61,8 @@ func Log(seed uint64, tasks int, effect Effect) (ds []mine.Decision) {
 	return ds
 }
 
-// Randomised draws decisions of chance between the options good and bad, which resolve with
-// these chances. The better one is the likelier for tasks that are easy anyway.
+// Randomised draws random decisions between the options good and bad, which resolve with
+// these chances. The better one is likelier for easy tasks.
 func Randomised(seed uint64, n int, good, bad float64) (ds []mine.Decision) {
 	dice := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // the same in every run
 	for i := range n {

@@ -6,10 +6,10 @@ import (
 	"github.com/sia-bot/sia/gitops"
 )
 
-// maxCached bounds the contents that are kept of one repository, in bytes.
+// maxCached limits the cached contents of one repository, in bytes.
 const maxCached = 128 << 20
 
-// blobCache keeps contents: neighbouring tasks have most files in common. Safe for concurrent use.
+// blobCache caches contents: neighbouring tasks share most files. Safe for concurrent use.
 type blobCache struct {
 	mu    sync.Mutex
 	kept  map[string][]byte

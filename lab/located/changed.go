@@ -11,7 +11,7 @@ import (
 
 var goTestName = regexp.MustCompile(`^(?:Test|Example|Fuzz)`)
 
-// changedGoTests are the test functions, and the methods of suites, that were not there before or were others.
+// changedGoTests returns the test functions, and the methods of suites, that are new or changed.
 func changedGoTests(was, now []byte) (out []string) {
 	before := goFuncs(was)
 	after := goFuncs(now)
@@ -27,7 +27,7 @@ type goFunc struct{ name, text string }
 
 func goFuncs(source []byte) (out []goFunc) {
 	set := token.NewFileSet()
-	f, _ := parser.ParseFile(set, "", source, parser.SkipObjectResolution) // a part is better than nothing
+	f, _ := parser.ParseFile(set, "", source, parser.SkipObjectResolution) // a partial result is useful
 	if f == nil {
 		return nil
 	}
@@ -40,15 +40,15 @@ func goFuncs(source []byte) (out []goFunc) {
 	return out
 }
 
-// testLine is where a test of Python or JavaScript begins.
+// testLine matches the beginning of a test in Python or JavaScript.
 var testLine = regexp.MustCompile("^(\\s*)(?:(?:async )?def (test\\w*)|(?:it|test)(?:\\.\\w+)*\\(\\s*" +
 	"(?:\"([^\"\n]+)\"|'([^'\n]+)'|`([^`\n]+)`))")
 
-// groupLine is where a group of tests begins.
+// groupLine matches the beginning of a group of tests.
 var groupLine = regexp.MustCompile("^\\s*(?:class (\\w+)|(?:describe|suite|context)(?:\\.\\w+)*\\(\\s*" +
 	"(?:\"([^\"\n]+)\"|'([^'\n]+)'|`([^`\n]+)`))")
 
-// changedLineTests are the tests that hold lines that were not there before.
+// changedLineTests returns the tests that contain new lines.
 func changedLineTests(was, now []byte) (out []string) {
 	old := map[string]int{}
 	for line := range strings.Lines(string(was)) {

@@ -15,18 +15,18 @@ import (
 	"github.com/sia-bot/sia/agent/testrun"
 )
 
-// Coverage runs the tests of tasks and others near them, as agents have it done before an attempt.
+// Coverage runs the tests of tasks and others near them, as before an attempt.
 type Coverage struct {
 	Box    *sandbox.Sandbox
-	Dir    string // what was run is kept here: measuring once more runs nothing
+	Dir    string // stored results: a second measurement runs nothing
 	Within time.Duration
 }
 
-// Covered is what the tests of a task ran.
+// Covered is the coverage of a task's tests.
 type Covered struct {
 	Runs []locate.Run
 	Took time.Duration
-	Why  string `json:",omitempty"` // there are no runs
+	Why  string `json:",omitempty"` // the reason if there are no runs
 }
 
 // of runs a task's tests in a tree.
@@ -46,7 +46,7 @@ func (c *Coverage) of(ctx context.Context, r *Repository, t Task, tree *overlaid
 	within, cancel := context.WithTimeout(ctx, c.Within)
 	defer cancel()
 	runner, began := testrun.NewRunner(c.Box, r.History, dir, nil, 0), time.Now()
-	runner.Near = true // what tasks of Node depend on hardly differs
+	runner.Near = true // the dependencies of Node's tasks hardly differ
 	at := testrun.NewWorkTree(filepath.Join(dir, "tree"), r.History)
 	out.Runs, err = runner.Cover(within, testrun.Tree{At: at, Files: tree.files}, tests)
 	out.Took = time.Since(began)
@@ -63,7 +63,7 @@ func (c *Coverage) of(ctx context.Context, r *Repository, t Task, tree *overlaid
 	return out, nil
 }
 
-// CoverWords says how many of the cases were covered, and in which time; "": coverage was not asked for.
+// CoverWords returns how many of the cases have coverage, and in which time; "" without coverage.
 func CoverWords(cases []Case) string {
 	var took []time.Duration
 	n := 0

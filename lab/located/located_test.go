@@ -36,8 +36,8 @@ func commit(t *testing.T, dir, message string, files map[string]string) {
 	}
 }
 
-// A commit that changed a test and code is a task: the tests that changed, the code that the parent has, and nothing of
-// the commit itself is known of the past. A commit with only new code is none.
+// A commit that changed a test and code is a task: the changed tests, the parent's code, and a history without
+// the commit itself. A commit with only new code is none.
 func TestMineAndMeasure(t *testing.T) {
 	dir := t.TempDir()
 	head := "package a\n\nimport \"testing\"\n\n"
@@ -82,7 +82,7 @@ func TestMineAndMeasure(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 	}
-	// What tests ran was kept: nothing is run, for which there is no sandbox here.
+	// Coverage is stored: nothing runs, since there is no sandbox here.
 	kept := t.TempDir()
 	for i, task := range tasks {
 		text := fmt.Sprintf(`{"Took":%d000000000,"Runs":[{"Failed":true,"Blocks":[{"Path":"x/a/a.go","From":3,"To":3}]}]}`,
@@ -109,7 +109,7 @@ func TestMineAndMeasure(t *testing.T) {
 	}
 }
 
-// Weights are measured on the repository that they were not chosen on.
+// Weights are measured on a held-out repository.
 func TestLeaveOneOut(t *testing.T) {
 	vote := func(s locate.Source, p string) locate.Evidence {
 		return locate.Evidence{Votes: map[locate.Source][]locate.Vote{s: {{Path: p, Score: 1}}}}

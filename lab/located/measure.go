@@ -12,7 +12,7 @@ import (
 // Depths are the numbers of files at which hits are counted.
 var depths = []int{1, 3, 5, 10}
 
-// Score is how a ranker did on some tasks.
+// Score is a ranker's result on some tasks.
 type Score struct {
 	Ranker string     `json:"ranker"`
 	Tasks  int        `json:"tasks"`
@@ -20,7 +20,7 @@ type Score struct {
 	Recall float64    `json:"recall"` // mean share of the changed files among the first 5
 }
 
-// Case is a task with what the sources say of it.
+// Case is a task with the evidence of the sources.
 type Case struct {
 	Task
 	Files       int // candidates
@@ -29,7 +29,7 @@ type Case struct {
 	WithMessage locate.Evidence
 }
 
-// Gather asks the sources about tasks of one repository. Without cover no test is run.
+// Gather collects the evidence for tasks of one repository. Without cover no test runs.
 func (r *Repository) Gather(ctx context.Context, tasks []Task, cover *Coverage, done func(Case)) error {
 	for _, t := range tasks {
 		tree, err := r.tree(ctx, t)
@@ -64,7 +64,7 @@ type Ranker struct {
 	Rank func(Case) []string
 }
 
-// Rankers are ours, and what it is measured against: its sources one by one, and all alike.
+// Rankers returns ours, and those for comparison: its sources one by one, and all with equal weights.
 func Rankers() []Ranker {
 	plain := locate.Weights{K: 60, Of: map[locate.Source]float64{}}
 	for _, s := range locate.Sources() {
@@ -93,7 +93,7 @@ func Rankers() []Ranker {
 func blind(c Case) locate.Evidence       { return c.Blind }
 func withMessage(c Case) locate.Evidence { return c.WithMessage }
 
-// messageAlone leaves out what the sources say of the tests.
+// messageAlone leaves out the evidence from the tests.
 func messageAlone(c Case) locate.Evidence {
 	return locate.Evidence{Votes: map[locate.Source][]locate.Vote{
 		locate.FromNames: c.WithMessage.Votes[locate.FromNames], locate.FromWords: c.WithMessage.Votes[locate.FromWords]}}
@@ -142,7 +142,7 @@ func hitsOf(ranked, want []string) (hits [4]float64, recall float64) {
 	return hits, recall
 }
 
-// Held is how weights did on tasks of repositories that they were not chosen on.
+// Held is the result of weights on tasks of held-out repositories.
 type Held struct {
 	Score
 	Chosen map[string]locate.Weights `json:"chosen"` // on all repositories but this one
@@ -150,7 +150,7 @@ type Held struct {
 
 // LeaveOneOut chooses weights on the cases of all repositories but one and measures them on that one, for each: those
 // of the sources that need no message, and then those of the message with the others as shipped. It returns nothing
-// where there is one repository alone.
+// for a single repository.
 func LeaveOneOut(ctx context.Context, cases []Case) ([]Held, error) {
 	byRepo := map[string][]Case{}
 	for _, c := range cases {
@@ -217,7 +217,7 @@ func leaveOneOut(
 	return out, nil
 }
 
-// blindGrid are the weights that are tried. Co-change stays at 1: what counts is what they are to one another.
+// blindGrid returns the weights to try. Co-change stays at 1, since only ratios matter.
 func blindGrid() (out []locate.Weights) {
 	for _, k := range []float64{5, 10, 60} {
 		for _, output := range []float64{1, 2} {
@@ -234,7 +234,7 @@ func blindGrid() (out []locate.Weights) {
 	return out
 }
 
-// messageGrid are the shipped weights with others for the message.
+// messageGrid returns the shipped weights with others for the message.
 func messageGrid() (out []locate.Weights) {
 	for _, names := range []float64{0, 0.25, 0.5, 1} {
 		for _, words := range []float64{0.25, 0.5, 1, 1.5, 2} {
@@ -246,7 +246,7 @@ func messageGrid() (out []locate.Weights) {
 	return out
 }
 
-// Misses describes the cases of which no changed file is among the first five without the message.
+// Misses describes the cases without a changed file among the first five, without the message.
 func Misses(cases []Case) (out []string) {
 	rank := joined(locate.DefaultWeights(), blind)
 	for _, c := range cases {

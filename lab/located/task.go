@@ -18,26 +18,26 @@ import (
 	"github.com/sia-bot/sia/lab/replay"
 )
 
-// Bounds of mining.
+// Limits of mining.
 const (
 	maxChanged  = 60   // files of a commit
 	mostCommits = 6000 // of a history
 	maxBlob     = 2 << 20
 )
 
-// Task is a commit with known tests. The code that it changed is to be found.
+// Task is a commit with known tests. A ranker should find the code that it changed.
 type Task struct {
 	Repo, Commit, Parent string
-	Language             string        // as testrun calls it
+	Language             string        // its name in testrun
 	Tests                []locate.Test // that fail on the parent
-	Output               []string      // of them there; none where they were not run
+	Output               []string      // of them there; none if they did not run
 	Message              string
-	Want                 []string // code that the commit changed and that the parent has, in order
+	Want                 []string // changed code files that the parent has, in order
 	over                 testrun.Files
-	past                 int // where in the repository's history the commits before it begin
+	past                 int // index in the repository's history of the first commit before it
 }
 
-// Repository is a clone with what is known of its history.
+// Repository is a clone with its history.
 type Repository struct {
 	Name    string
 	History *gitops.History
@@ -62,10 +62,10 @@ func OpenRepository(ctx context.Context, dir string) (*Repository, error) {
 	return &Repository{Name: repositoryName(h), History: h, names: names}, nil
 }
 
-// Close lets go of the clone.
+// Close closes the clone.
 func (r *Repository) Close() error { return r.History.Close() }
 
-// repositoryName is the folder's name, or its parent's where that says more.
+// repositoryName returns the folder's name, or its parent's if that is more specific.
 func repositoryName(h *gitops.History) string {
 	dir := h.Dir()
 	name := strings.TrimSuffix(filepath.Base(dir), ".git")
@@ -76,7 +76,7 @@ func repositoryName(h *gitops.History) string {
 }
 
 // Mine finds at most most tasks, newest first, without running anything. It leaves out commits that changed no
-// declaration of a test, and commits with only new code.
+// test declaration, and commits with only new code.
 func (r *Repository) Mine(ctx context.Context, most int) ([]Task, error) {
 	var out []Task
 	for i, c := range r.names {
@@ -104,8 +104,8 @@ func (r *Repository) Mine(ctx context.Context, most int) ([]Task, error) {
 	return out, nil
 }
 
-// Verified are the tasks of the repository's history that lab/replay verified and kept below the folder data, newest
-// first, with the tests that fail on the parent and what they print there.
+// Verified returns the tasks of the repository's history that lab/replay verified and stored below the folder data,
+// newest first, with the tests that fail on the parent and their output.
 func (r *Repository) Verified(ctx context.Context, data string) ([]Task, error) {
 	places := map[string]int{}
 	for i, c := range r.names {
@@ -147,7 +147,7 @@ func (r *Repository) Verified(ctx context.Context, data string) ([]Task, error) 
 	return out, nil
 }
 
-// verified is a kept task with what is asked about it.
+// verified returns a stored task as a Task.
 func (r *Repository) verified(ctx context.Context, f *replay.Folder, kept replay.Task, at int) (Task, bool, error) {
 	c, err := r.History.Commit(kept.Commit)
 	if err != nil {
@@ -173,7 +173,7 @@ func (r *Repository) verified(ctx context.Context, f *replay.Folder, kept replay
 	return t, true, err
 }
 
-// definedIn is the file of a folder's changed tests that defines a test of Go; "" where none of them does.
+// definedIn returns the changed test file of a folder that defines a Go test; "" if none does.
 func (r *Repository) definedIn(t Task, tests []string, folder, name string) string {
 	top, _, _ := strings.Cut(name, "/")
 	for _, p := range tests {
@@ -188,7 +188,7 @@ func (r *Repository) definedIn(t Task, tests []string, folder, name string) stri
 	return ""
 }
 
-// mayBeTask reports whether changed files hold a test and code, as far as their names tell.
+// mayBeTask reports whether changed files contain a test and code, by their names.
 func mayBeTask(paths []string) bool {
 	for _, l := range testrun.Languages() {
 		if slices.ContainsFunc(paths, l.Runs) && slices.ContainsFunc(paths, l.IsCode) {
@@ -198,7 +198,7 @@ func mayBeTask(paths []string) bool {
 	return false
 }
 
-// taskOf makes a task of the commit at a place of the history.
+// taskOf returns the task of the commit at an index of the history.
 func (r *Repository) taskOf(ctx context.Context, c gitops.HistoryCommit, at int) (Task, bool, error) {
 	changes, err := r.History.Changes(ctx, c.Parent, c.SHA, maxChanged)
 	if err != nil || len(changes) > maxChanged {
@@ -232,7 +232,7 @@ func (r *Repository) taskOf(ctx context.Context, c gitops.HistoryCommit, at int)
 	return Task{}, false, nil
 }
 
-// changedTests are the tests of a changed file that are new or differ.
+// changedTests returns the tests of a changed file that are new or differ.
 func (r *Repository) changedTests(f gitops.HistoryChange) ([]string, error) {
 	now, err := r.blobs.read(r.History, f.Now.ID)
 	if err != nil {
@@ -250,7 +250,7 @@ func (r *Repository) changedTests(f gitops.HistoryChange) ([]string, error) {
 	return changedLineTests(was, now), nil
 }
 
-// tree is the parent with the task's tests laid over it.
+// tree returns the parent's tree with the task's tests.
 func (r *Repository) tree(ctx context.Context, t Task) (*overlaidTree, error) {
 	files, err := r.History.Files(ctx, t.Parent)
 	if err != nil {
@@ -262,7 +262,7 @@ func (r *Repository) tree(ctx context.Context, t Task) (*overlaidTree, error) {
 	return &overlaidTree{repo: r, files: files}, nil
 }
 
-// past is what was committed before a task.
+// past returns the commits before a task.
 func (r *Repository) past(t Task) (out []locate.Commit) {
 	for _, c := range r.names[t.past:] {
 		out = append(out, locate.Commit{Paths: c.Paths})

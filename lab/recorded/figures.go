@@ -8,7 +8,7 @@ import (
 // Row is one player's figures: means over tasks.
 type Row struct {
 	Player   string  `json:"player"`
-	Net      float64 `json:"net"` // USD: the value of a resolved task, less what all attempts cost
+	Net      float64 `json:"net"` // USD: the value of a resolved task minus the cost of all attempts
 	Low      float64 `json:"low"` // 95 % bootstrap interval of Net, over tasks
 	High     float64 `json:"high"`
 	Resolved float64 `json:"resolved"` // 0–1
@@ -35,10 +35,10 @@ func (s score) sums() sums {
 	return out
 }
 
-// resamples is how many resamples a bootstrap interval rests on.
+// resamples is the number of resamples of a bootstrap interval.
 const resamples = 1000
 
-// row sums up plays, by task; tasks that were not played have none.
+// row returns the figures of plays, by task; tasks that were not played have none.
 func row(name string, tasks []sums, seed uint64) Row {
 	tasks = slices.DeleteFunc(slices.Clone(tasks), func(s sums) bool { return s.n == 0 })
 	var all sums

@@ -10,17 +10,17 @@ import (
 	"github.com/sia-bot/sia/policies/coder"
 )
 
-// attempts is how many attempts a task has at most.
+// attempts is the maximum number of attempts at a task.
 const attempts = 5
 
-// credits is what a USD is.
+// credits is the number of credits for a USD.
 const credits = 100
 
-// player says who makes the next attempt.
+// player chooses the coder of the next attempt.
 type player interface {
-	// next is an index into the models, -1 to stop. The models in failed did fail.
+	// next returns an index into the models, -1 to stop. The models in failed have failed.
 	next(t *Task, failed []int) int
-	// learn hears its result.
+	// learn records its result.
 	learn(t *Task, failed []int, model int)
 }
 
@@ -31,7 +31,7 @@ type score struct {
 	attempts  int
 }
 
-// play lets a player play a task that is worth so many USD.
+// play lets a player play a task with a value in USD.
 func play(p player, t *Task, value float64) (s score) {
 	failed := make([]int, 0, attempts)
 	for s.attempts < attempts && !s.resolved {
@@ -52,7 +52,7 @@ func play(p player, t *Task, value float64) (s score) {
 	return s
 }
 
-// order plays models in a fixed order. It passes over who has no outcome.
+// order plays models in a fixed order. It skips models without an outcome.
 type order []int
 
 func (o order) next(t *Task, failed []int) int {
@@ -66,7 +66,7 @@ func (o order) next(t *Task, failed []int) int {
 
 func (order) learn(*Task, []int, int) {}
 
-// record is what a model did on some tasks.
+// record is a model's result on some tasks.
 type record struct{ resolved, cost float64 } // means; cost in USD
 
 func records(t Table, tasks []*Task) []record {
@@ -88,7 +88,7 @@ func records(t Table, tasks []*Task) []record {
 	return out
 }
 
-// by are the models in an order.
+// by returns the models in an order.
 func by(rs []record, less func(a, b record) int) order {
 	o := make(order, len(rs))
 	for m := range o {
@@ -101,8 +101,8 @@ func by(rs []record, less func(a, b record) int) order {
 func strongest(a, b record) int { return cmp.Compare(b.resolved, a.resolved) }
 func cheapest(a, b record) int  { return cmp.Compare(a.cost, b.cost) }
 
-// best is the order that takes, again and again, the model with the least cost per
-// resolved task on the tasks that are left unresolved, until that exceeds the value.
+// best returns the greedy order: repeatedly the model with the least cost per
+// resolved task on the unresolved tasks, until that exceeds the value.
 func best(t Table, tasks []*Task, value float64) (o order) {
 	left := slices.Clone(tasks)
 	for len(o) < attempts {
@@ -142,7 +142,7 @@ type ours struct {
 	learner *coder.Learner
 	models  []string
 	value   float64   // USD
-	prices  []float64 // USD that an attempt is said to cost, by model; nil: nothing is said
+	prices  []float64 // stated cost of an attempt in USD, by model; nil: none
 	online  bool      // learns while it plays
 	seed    uint64
 }
@@ -185,7 +185,7 @@ func (o *ours) names(models []int) []string {
 	return out
 }
 
-// train tells the learner all outcomes of some tasks.
+// train reports all outcomes of some tasks to the learner.
 func (o *ours) train(tasks []*Task) {
 	var all []coder.Outcome
 	for _, t := range tasks {

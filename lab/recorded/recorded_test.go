@@ -29,7 +29,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// An error says where.
+// An error names the place.
 func TestReadErrors(t *testing.T) {
 	for _, c := range []struct{ source, want string }{
 		{"", "read the header: EOF"},
@@ -56,14 +56,14 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
-// world is a table in which the cheap model resolves half of the tasks, the dear one these and a quarter
-// more, and a third one, as dear, nothing.
+// world is a table in which the cheap model resolves half of the tasks, the expensive one these and a quarter
+// more, and a third, equally expensive one, none.
 func world(t testing.TB, from, to int) recorded.Table {
 	var b strings.Builder
 	b.WriteString(header)
 	for i := from; i < to; i++ {
 		fmt.Fprintf(&b, "%d,o/r%d,useless,0,1,9\n%d,o/r%d,cheap,%d,0.02,9\n", i, i%3, i, i%3, (i/2)%2)
-		if i%7 > 0 { // the dear one was not asked everywhere
+		if i%7 > 0 { // the expensive one did not try every task
 			fmt.Fprintf(&b, "%d,o/r%d,dear,%d,1,9\n", i, i%3, min(1, i%4))
 		}
 	}
@@ -103,7 +103,7 @@ func find(t *testing.T, secs []recorded.Section, setting string, value float64, 
 	return recorded.Row{}
 }
 
-// What a seed gives is the same again, and other seeds give something else.
+// The same seed gives the same result, and other seeds give another.
 func TestDeterministic(t *testing.T) {
 	p := plan(t)
 	first := run(t, p)
@@ -115,7 +115,7 @@ func TestDeterministic(t *testing.T) {
 	}
 }
 
-// Figures that one can work out by hand, from one table to another.
+// Figures that can be computed by hand, from one table to another.
 func TestTrained(t *testing.T) {
 	p, train := plan(t), world(t, 1000, 1120)
 	p.Train = &train
@@ -127,7 +127,7 @@ func TestTrained(t *testing.T) {
 	if net := 8*alone.Resolved - alone.Cost; net-alone.Net > 1e-9 || alone.Net-net > 1e-9 {
 		t.Errorf("net %v is not what resolved tasks are worth less what they cost, %v", alone.Net, net)
 	}
-	// at 0.5 USD the cheap one alone pays: a quarter of 0.5 for 1 does not
+	// at 0.5 USD only the cheap one is worth its cost: a quarter of 0.5 for 1 is not
 	if got := find(t, secs, "offline", 0.5, "ours"); got.Attempts != 1 || got.Cost > 0.0201 || got.Resolved != 0.5 {
 		t.Errorf("ours at 0.5 USD: %+v", got)
 	}

@@ -13,27 +13,27 @@ import (
 	"github.com/sia-bot/sia/policies/coder"
 )
 
-// Plan is what to play.
+// Plan configures what to play.
 type Plan struct {
 	Table   Table
 	Train   *Table    // other tasks, to train on; nil: random halves of Table, in turn
-	Values  []float64 // USD that a resolved task is worth, each above 0
-	Halves  int       // without Train: how many random halves, at least 1
+	Values  []float64 // value of a resolved task in USD, each above 0
+	Halves  int       // without Train: number of random halves, at least 1
 	Streams int       // random streams of all tasks, at least 1
 	Seed    uint64
 	// Parameters are the learner's. While it does not learn it does not explore either.
 	Parameters coder.Parameters
 }
 
-// Section is how all players did in one setting.
+// Section is the result of all players in one setting.
 type Section struct {
 	Setting string  `json:"setting"` // "offline", "online, tasks 1–100"
 	Value   float64 `json:"value"`   // USD
-	Tasks   int     `json:"tasks"`   // that were played
+	Tasks   int     `json:"tasks"`   // played
 	Rows    []Row   `json:"rows"`
 }
 
-// The first window of a stream, and where the last one begins when there are tasks enough.
+// The first window of a stream, and the start of the last one if there are enough tasks.
 const (
 	early = 100
 	late  = 200
@@ -72,7 +72,7 @@ type split struct {
 	train, play []*Task
 }
 
-// splits are what is played offline, and all tasks, which are played online.
+// splits returns the splits that are played offline, and all tasks, which are played online.
 func (p Plan) splits() ([]split, Table, error) {
 	if p.Train != nil {
 		all, err := p.Train.plus(p.Table)
@@ -145,7 +145,7 @@ type contender struct {
 	player
 }
 
-// simple are the players that learn nothing; they know the models from some tasks.
+// simple returns the players that don't learn; they know the models from some tasks.
 func simple(t Table, known []*Task, seed uint64) []contender {
 	rs := records(t, known)
 	strong := by(rs, strongest)
@@ -201,7 +201,7 @@ func (s *stage) online(p Plan, all Table, stream int) error {
 	return nil
 }
 
-// window names the window that the i-th task of a stream lies in, if any.
+// window names the window of the i-th task of a stream, if any.
 func window(i, tasks int) string {
 	last := early
 	if tasks >= 2*late {
@@ -216,7 +216,7 @@ func window(i, tasks int) string {
 	return ""
 }
 
-// sections sums stages up, in their order.
+// sections returns the sections of stages, in their order.
 func (p Plan) sections(stages []stage) (out []Section) {
 	for _, setting := range stages[0].settings {
 		for _, value := range p.Values {
@@ -232,7 +232,7 @@ func (p Plan) sections(stages []stage) (out []Section) {
 	return out
 }
 
-// tasks are the sums of one cell over all stages, by task in the order of their names.
+// tasks returns the sums of one cell over all stages, by task in the order of their names.
 func (p Plan) tasks(stages []stage, c cell) []sums {
 	total := map[string]*sums{}
 	var names []string

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Table is what models did on tasks, each once and independently of the others.
+// Table has the results of models on tasks, each once and independently of the others.
 type Table struct {
 	Models []string // in the order of their first row
 	Tasks  []Task   // likewise
@@ -26,20 +26,20 @@ type Task struct {
 
 // Result is one model's only attempt at a task.
 type Result struct {
-	Known    bool // false: nobody ran it
+	Known    bool // false: not run
 	Resolved bool
 	Cost     float64 // USD
 }
 
-// maxRows bounds a table.
+// maxRows limits a table.
 const maxRows = 1_000_000
 
-// columns are the ones that a table begins with; a column of calls may follow.
+// columns are a table's first columns; a column of calls may follow.
 var columns = []string{"task", "repo", "model", "resolved", "cost_usd"}
 
 // Read reads a table of comma-separated values with the header
 // task,repo,model,resolved,cost_usd and perhaps calls. A model may lack tasks;
-// nothing else may be missing, and no pair may be there twice. An error names the row
+// nothing else may be missing, and no pair may occur twice. An error names the row
 // and the column.
 func Read(from io.Reader) (Table, error) {
 	in := csv.NewReader(from)
@@ -77,14 +77,14 @@ func Read(from io.Reader) (Table, error) {
 	}
 }
 
-// builder is a table in the making.
+// builder builds a table.
 type builder struct {
 	Table
 	tasks, models map[string]int
 	rows          int
 }
 
-// add adds a row. With an error it says which column is wrong.
+// add adds a row. With an error it returns the wrong column.
 func (b *builder) add(fields []string) (column int, err error) {
 	for i, f := range fields[:3] {
 		if strings.TrimSpace(f) == "" {
@@ -138,7 +138,7 @@ func (b *builder) table() (Table, error) {
 	return b.Table, nil
 }
 
-// plus is a table of both tables' tasks, the receiver's first. No task may be in both, and some model must be.
+// plus returns a table of both tables' tasks, the receiver's first. They must share no task, and at least one model.
 func (t Table) plus(o Table) (Table, error) {
 	out := Table{Models: slices.Clone(t.Models)}
 	for _, m := range o.Models {

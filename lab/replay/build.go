@@ -10,15 +10,15 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// How compilers say where they stop: Go's with a file of the package, Maven's with the place as the sandbox sees it.
+// The places in compilers' errors: Go names a file of the package, Maven a path in the sandbox.
 var (
 	goError   = lazyregexp.New(`(?m)^(?:\./)?((?:\.\./)*[^\s:]+_test\.go):(\d+)`)
 	javaError = lazyregexp.New(`(?m)^\[ERROR\] /workspace/([^:\s]+\.(?:java|kt)):`)
 	rustError = lazyregexp.New(`(?m)^ *--> ([^:\s]+\.rs):\d+`)
 )
 
-// broken are the files of tests that a build names as what stops it, as paths of the tree; none: it can't be told.
-// Python and Node load files one by one, and what can't be loaded is a result.
+// broken returns the test files that a build names in its errors, as paths of the tree; none if unknown.
+// Python and Node load files one by one, and a file that can't be loaded is a result.
 func broken(l testrun.Language, log, group string) []string {
 	switch l.(type) {
 	case testrun.Golang:
@@ -40,7 +40,7 @@ func namedFiles(by *lazyregexp.Regexp, log string) (out []string) {
 	return out
 }
 
-// goFaults are the lines of test files that Go's compiler complains about, by path.
+// goFaults returns the lines of test files with errors of Go's compiler, by path.
 func goFaults(log, group string) map[string][]int {
 	out := map[string][]int{}
 	for _, m := range goError.FindAllStringSubmatch(log, -1) {

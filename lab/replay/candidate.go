@@ -17,7 +17,7 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// maxChanged is how many files a commit may change to be looked at: what is larger is no task.
+// maxChanged is the maximum number of files that a candidate changes.
 const maxChanged = 60
 
 // candidate is a commit that changed tests and code of one language.
@@ -25,10 +25,10 @@ type candidate struct {
 	gitops.HistoryCommit
 	lang    testrun.Language
 	changes []gitops.HistoryChange
-	code    []string // changed files that are no tests
+	code    []string // changed files that are not tests
 }
 
-// candidateOf looks at a commit; ok is false when it is none.
+// candidateOf returns the candidate of a commit; ok is false if it is none.
 func candidateOf(ctx context.Context, h *gitops.History, c gitops.HistoryCommit) (_ candidate, ok bool, err error) {
 	changes, err := h.Changes(ctx, c.Parent, c.SHA, maxChanged)
 	if err != nil || len(changes) > maxChanged {
@@ -53,18 +53,18 @@ func candidateOf(ctx context.Context, h *gitops.History, c gitops.HistoryCommit)
 	return candidate{}, false, nil
 }
 
-// split says what of a candidate's tests is laid over its parent, but for those that are left as they were.
+// split is a candidate's two trees: its tests on top of its parent, except those that stay unchanged, and its commit.
 type split struct {
 	over    testrun.Files       // tests and manifests of the commit
-	tests   []string            // those of over that are tests, in order
+	tests   []string            // the tests in over, in order
 	without []string            // tests that the commit deleted
 	before  testrun.Files       // the parent with over
 	after   testrun.Files       // the commit, its tests as in before
-	made    map[string][]byte   // contents of files that no commit has, by their id
-	leftOut map[string][]string // declarations that files of tests are laid over without
+	made    map[string][]byte   // contents of files that are in no commit, by their id
+	leftOut map[string][]string // declarations that are removed from test files
 }
 
-// splitAt lays a candidate's tests over its parent, as chosen. Both ends have the same tests.
+// splitAt adds a candidate's chosen tests to its parent. Both trees have the same tests.
 func (c candidate) splitAt(parent, commit testrun.Files, ch *choice) split {
 	s := split{over: testrun.Files{}, before: maps.Clone(parent), after: maps.Clone(commit), made: map[string][]byte{}}
 	for _, f := range c.changes {
@@ -90,7 +90,7 @@ func (c candidate) splitAt(parent, commit testrun.Files, ch *choice) split {
 	return s
 }
 
-// cut lays a test file over without some of its declarations, at both ends.
+// cut adds a test file without some of its declarations, to both trees.
 func (s *split) cut(p string, whole gitops.HistoryFile, k cut) {
 	whole.ID = testrun.BlobID(int64(len(k.text)), bytes.NewReader(k.text))
 	s.over[p], s.before[p], s.after[p] = whole, whole, whole
@@ -101,7 +101,7 @@ func (s *split) cut(p string, whole gitops.HistoryFile, k cut) {
 	s.leftOut[p] = k.names
 }
 
-// put makes a file of a tree what it is elsewhere, which may be absent.
+// put sets or removes a file of a tree.
 func put(tree testrun.Files, p string, f gitops.HistoryFile) {
 	if f.ID == "" {
 		delete(tree, p)
@@ -110,18 +110,18 @@ func put(tree testrun.Files, p string, f gitops.HistoryFile) {
 	}
 }
 
-// Bounds of a task's text, in characters.
+// Limits of a task's text, in characters.
 const (
 	maxTitle = 300
 	maxText  = 20_000
 )
 
-// closing finds an issue that a commit says it closes.
+// closing matches an issue that a commit closes.
 // https://docs.github.com/en/issues/tracking-your-work-with-issues/using-issues/linking-a-pull-request-to-an-issue
 var closing = regexp.MustCompile(`(?i)\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?[ \t]+` +
 	`(?:#|GH-|https?://[^/\s]+/[\w.-]+/[\w.-]+/issues/)(\d{1,9})\b`)
 
-// task is the task of a verified candidate; its text is the commit's.
+// task returns the task of a verified candidate, with the commit's text.
 func (c candidate) task(repo string, s split, failing, passing []string, now time.Time) Task {
 	title, body, _ := strings.Cut(strings.TrimSpace(c.Message), "\n")
 	t := Task{Version: TaskVersion, ID: c.SHA[:idDigits], Repo: repo, Parent: c.Parent, Commit: c.SHA,
@@ -134,10 +134,10 @@ func (c candidate) task(repo string, s split, failing, passing []string, now tim
 	return t
 }
 
-// shown is a text that strangers wrote, for a task's file: bounded, and without what looks like a secret.
+// shown returns strangers' text for a task's file: limited, with secrets masked.
 func shown(s string, most int) string {
 	return text.Clip(secret.Mask(strings.ToValidUTF8(s, "\uFFFD")), most)
 }
 
-// inGroup reports whether a test file is run with a group, which is a folder or the file itself.
+// inGroup reports whether a test file belongs to a group, which is a folder or the file itself.
 func inGroup(p, group string) bool { return p == group || path.Dir(p) == path.Clean(group) }

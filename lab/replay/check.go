@@ -10,11 +10,11 @@ import (
 // Checked is the result of verifying tasks again.
 type Checked struct {
 	Held  []string          // ids
-	Gone  map[string]string // id → what is no longer so
-	Stuck map[string]string // id → why it could not be run
+	Gone  map[string]string // id → what no longer holds
+	Stuck map[string]string // id → why it could not run
 }
 
-// Check verifies tasks again, each end twice.
+// Check verifies tasks again, with two runs of each tree.
 func Check(ctx context.Context, s MineSpec, tasks []Task, told func(Task, string)) (Checked, error) {
 	out := Checked{Gone: map[string]string{}, Stuck: map[string]string{}}
 	p := newPair(newRunner(s.Box, s.History, s.Folder, s.Hosts, s.Within), filepath.Join(s.Folder.cache(), "trees-check"))

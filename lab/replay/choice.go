@@ -8,30 +8,30 @@ import (
 	"github.com/sia-bot/sia/agent/testrun"
 )
 
-// trimmer is a language in which single declarations can be left out of a test file. What is left out is told by
-// names, so that a task can say them.
+// trimmer is a language in which single declarations can be removed from a test file. They are identified by names,
+// so that a task can list them.
 type trimmer interface {
-	// faults are the lines of test files that a build complains about, by path.
+	// faults returns the lines of test files with build errors, by path.
 	faults(log, group string) map[string][]int
-	// cutAt adds what these lines lie in to what is left out of a file already, and what nothing uses then.
-	// ok is false where that leaves no test, or does not help.
+	// cutAt adds the declarations at these lines to those already removed from a file, and those unused then.
+	// ok is false if no test remains, or if it does not help.
 	cutAt(src []byte, cut []string, lines []int) (names []string, ok bool)
-	// adds reports whether a file declares something that another version of it does not declare just so.
+	// adds reports whether a file has a declaration that another version of it lacks or has in another form.
 	adds(src, was []byte) bool
-	// without is the file without them. Its lines keep their numbers.
+	// without returns the file without them. Its lines keep their numbers.
 	without(src []byte, names []string) ([]byte, error)
 }
 
-// trimmerOf is the trimmer of a language; false: it has none.
+// trimmerOf returns the trimmer of a language; false if it has none.
 func trimmerOf(l testrun.Language) (trimmer, bool) {
 	g, ok := l.(testrun.Golang)
 	return goSieve{g}, ok
 }
 
-// choice is what of a commit's tests is laid over its parent.
+// choice selects the tests of a commit that are added to its parent.
 type choice struct {
-	left map[string]bool // files that stay as the parent has them
-	cuts map[string]cut  // files that are laid over without some of their declarations
+	left map[string]bool // files that stay as in the parent
+	cuts map[string]cut  // files added without some of their declarations
 }
 
 func newChoice() *choice { return &choice{left: map[string]bool{}, cuts: map[string]cut{}} }
@@ -42,7 +42,7 @@ type cut struct {
 	text  []byte
 }
 
-// cutFile leaves declarations out of a test file.
+// cutFile removes declarations from a test file.
 func cutFile(l testrun.Language, src []byte, names []string) (cut, error) {
 	t, ok := trimmerOf(l)
 	if !ok {
@@ -52,8 +52,8 @@ func cutFile(l testrun.Language, src []byte, names []string) (cut, error) {
 	return cut{names: names, text: text}, err
 }
 
-// narrow leaves out what keeps the tests from being built before: what the compiler names, or else all of the
-// group. Whole files are left where nothing less is possible, or wanted. commit and parent read the files of both.
+// narrow removes what prevents the build on the parent: what the compiler names, or else the whole
+// group. It removes whole files if nothing less is possible, or if wholeOnly. commit and parent read the files of both.
 func (ch *choice) narrow(c candidate, s split, before testrun.Report, wholeOnly bool, commit, parent testrun.ReadFile) {
 	was := len(ch.left)
 	progress := false
@@ -76,7 +76,7 @@ func (ch *choice) narrow(c candidate, s split, before testrun.Report, wholeOnly 
 			}
 		}
 	}
-	if !progress && len(ch.left) == was { // so that there is an end
+	if !progress && len(ch.left) == was { // ensures termination
 		for _, f := range s.tests {
 			ch.leave(f)
 		}
@@ -88,7 +88,7 @@ func (ch *choice) leave(f string) {
 	delete(ch.cuts, f)
 }
 
-// cutFurther leaves out of a file what the build complains about, unless nothing that is new would be left.
+// cutFurther removes the declarations with build errors from a file, unless no new one would remain.
 func (ch *choice) cutFurther(l testrun.Language, f, log, group string, commit, parent testrun.ReadFile) bool {
 	t, ok := trimmerOf(l)
 	if !ok {

@@ -10,8 +10,8 @@ import (
 	"github.com/sia-bot/sia/agent/testrun"
 )
 
-// holds reports whether a task's tests still fail on its parent and pass with its commit; why says what
-// does not.
+// holds reports whether a task's tests still fail on its parent and pass with its commit; if not, why is the
+// reason.
 func (p *pair) holds(ctx context.Context, t Task) (why string, err error) {
 	e, err := endsOf(ctx, p.Runner, t)
 	if err != nil {
@@ -21,7 +21,7 @@ func (p *pair) holds(ctx context.Context, t Task) (why string, err error) {
 	if err != nil || why != "" {
 		return why, err
 	}
-	found := turned(before, after)
+	found := fixedTests(before, after)
 	gone := slices.DeleteFunc(slices.Clone(t.Failing), func(test string) bool { return slices.Contains(found, test) })
 	if len(gone) > 0 {
 		return "no longer so: " + strings.Join(gone, ", "), nil
@@ -29,14 +29,14 @@ func (p *pair) holds(ctx context.Context, t Task) (why string, err error) {
 	return "", nil
 }
 
-// ends are a task as it is run.
+// ends are a task's trees and tests.
 type ends struct {
 	lang  testrun.Language
 	suite testrun.Suite
 	split split
 }
 
-// endsOf reads what a task runs from the history.
+// endsOf reads a task's trees and tests from the history.
 func endsOf(ctx context.Context, b *testrun.Runner, t Task) (ends, error) {
 	l := languageNamed(t.Language)
 	if l == nil {
@@ -52,7 +52,7 @@ func endsOf(ctx context.Context, b *testrun.Runner, t Task) (ends, error) {
 	}
 	s := split{over: testrun.Files{}, without: t.Without, before: maps.Clone(parent), after: maps.Clone(parent),
 		made: map[string][]byte{}}
-	for p := range commit { // the commit, but for tests that are not laid over
+	for p := range commit { // the commit, except tests that are not used
 		if !l.IsTest(p) {
 			s.after[p] = commit[p]
 		}
@@ -94,7 +94,7 @@ func endsOf(ctx context.Context, b *testrun.Runner, t Task) (ends, error) {
 	return ends{lang: l, suite: run, split: s}, nil
 }
 
-// languageNamed is the language of that name; nil: there is none.
+// languageNamed returns the language of that name; nil if there is none.
 func languageNamed(name string) testrun.Language {
 	for _, l := range testrun.Languages() {
 		if l.Name() == name {

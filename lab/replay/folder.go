@@ -18,21 +18,21 @@ import (
 	"github.com/sia-bot/sia/app/atomicfile"
 )
 
-// Candidate is what is kept of a commit that was looked at.
+// Candidate is the record of a judged commit.
 type Candidate struct {
 	Commit   string    `json:"commit"`
 	Language string    `json:"language"`
 	Verdict  Verdict   `json:"verdict"`
 	Endings  int       `json:"endings,omitempty"` // how often a limit ended it
 	Why      string    `json:"why,omitempty"`     // for people
-	Seconds  float64   `json:"seconds"`           // that judging took
+	Seconds  float64   `json:"seconds"`           // duration of judging
 	At       time.Time `json:"at"`
 }
 
-// mostEndings is how often a candidate may be ended by a limit until that is final: the machine may have been busy.
+// mostEndings is the number of times that a limit ends a candidate before it is final: the machine may have been busy.
 const mostEndings = 3
 
-// again reports whether another look may have another result: the machine was at fault.
+// again reports whether another try may have another result, because the machine was the cause.
 func (c Candidate) again() bool {
 	switch c.Verdict {
 	case Unprepared, Absent:
@@ -44,21 +44,21 @@ func (c Candidate) again() bool {
 	}
 }
 
-// Folder is what is known of one repository's tasks, in a folder of SIA's data:
+// Folder stores one repository's candidates, tasks and runs, in a folder of SIA's data:
 //
 //	candidates/<commit>.json  each commit that was judged
 //	tasks/<id>.json           each task
-//	output/<id>.log           the end of what its tests print on the parent
+//	output/<id>.log           the end of its tests' output on the parent
 //	runs.jsonl                each run of a task, a line each
-//	cache/                    what tests fetched and built, and work trees; it may be deleted at any time
+//	cache/                    fetched and built files, and work trees; it may be deleted at any time
 //
-// A file appears whole or not at all, and a task before its candidate, so that a kill loses at most the
-// candidate that was being judged. Several processes may use one folder; what two judge at once is
-// judged twice.
+// Files are written atomically, and a task before its candidate, so that a kill loses at most the
+// candidate that was being judged. Several processes may use one folder; they may judge a candidate
+// twice.
 type Folder struct{ dir string }
 
-// OpenFolder opens the folder of a repository below data, or makes it. The name is owner/name, or what
-// else tells the repository from others.
+// OpenFolder opens the folder of a repository below data, or creates it. The name is owner/name, or another
+// unique name of the repository.
 func OpenFolder(data, repository string) (*Folder, error) {
 	f := &Folder{dir: filepath.Join(data, "replay", url.PathEscape(repository))}
 	for _, sub := range []string{"candidates", "tasks", "cache"} {
@@ -69,13 +69,13 @@ func OpenFolder(data, repository string) (*Folder, error) {
 	return f, nil
 }
 
-// Path is where the folder lies.
+// Path returns the folder's path.
 func (f *Folder) Path() string { return f.dir }
 
 func (f *Folder) cache() string { return filepath.Join(f.dir, "cache") }
 
-// Tasks are the tasks, in the order of their ids. broken are files that can't be read, with the reason; they
-// are left as they are.
+// Tasks returns the tasks, in the order of their ids. broken are files that can't be read, with the reason; they
+// stay unchanged.
 func (f *Folder) Tasks() (tasks []Task, broken []string, err error) {
 	broken, err = f.each("tasks", func(b []byte) error {
 		t, err := ReadTask(b)
@@ -88,7 +88,7 @@ func (f *Folder) Tasks() (tasks []Task, broken []string, err error) {
 	return tasks, broken, err
 }
 
-// SaveTask keeps a task.
+// SaveTask stores a task.
 func (f *Folder) SaveTask(t Task) error {
 	b, err := t.Encode()
 	if err != nil {
@@ -97,7 +97,7 @@ func (f *Folder) SaveTask(t Task) error {
 	return writeFile(filepath.Join(f.dir, "tasks", t.ID+".json"), b)
 }
 
-// Output is the end of what a task's tests printed on its parent, as it came: strangers' text. "": it was not kept.
+// Output returns the end of the output of a task's tests on its parent, unchanged: strangers' text. "" if not stored.
 func (f *Folder) Output(id string) (string, error) {
 	b, err := readBounded(filepath.Join(f.dir, "output", id+".log"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -110,7 +110,7 @@ func (f *Folder) saveOutput(id, output string) error {
 	return writeFile(filepath.Join(f.dir, "output", id+".log"), []byte(output))
 }
 
-// Candidates are what was judged, by commit. A file that can't be read counts for nothing, and its commit
+// Candidates returns the judged candidates, by commit. A file that can't be read is ignored, and its commit
 // is judged again.
 func (f *Folder) Candidates() (map[string]Candidate, error) {
 	out := map[string]Candidate{}
@@ -133,12 +133,12 @@ func (f *Folder) saveCandidate(c Candidate) error {
 	return writeFile(filepath.Join(f.dir, "candidates", c.Commit+".json"), append(b, '\n'))
 }
 
-// maxKept bounds a file of the folder, in bytes.
+// maxKept limits a file of the folder, in bytes.
 const maxKept = 4 << 20
 
 // each reads the JSON files of a subfolder.
 func (f *Folder) each(sub string, read func([]byte) error) (broken []string, err error) {
-	names, err := fs.Glob(os.DirFS(f.dir), sub+"/*.json") // the folder's own name is no pattern
+	names, err := fs.Glob(os.DirFS(f.dir), sub+"/*.json") // the folder's own name is not a pattern
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", sub, err)
 	}
@@ -171,7 +171,7 @@ func readBounded(name string) ([]byte, error) {
 	return b, err
 }
 
-// AppendRun adds a run to the log of runs. The line is written in one piece, and to the disk.
+// AppendRun adds a run to the log of runs, with one write and a sync.
 func (f *Folder) AppendRun(r Result) error {
 	b, err := json.Marshal(r)
 	if err != nil {
@@ -185,7 +185,7 @@ func (f *Folder) AppendRun(r Result) error {
 	if st, err := out.Stat(); err == nil && st.Size() > 0 {
 		last := make([]byte, 1)
 		if _, err := out.ReadAt(last, st.Size()-1); err == nil && last[0] != '\n' {
-			b = append([]byte{'\n'}, b...) // a kill cut the line before
+			b = append([]byte{'\n'}, b...) // a kill truncated the previous line
 		}
 	}
 	_, err = out.Write(b)
@@ -195,7 +195,7 @@ func (f *Folder) AppendRun(r Result) error {
 	return nil
 }
 
-// Runs are the runs that were logged, oldest first. A line that was cut by a kill is left out.
+// Runs returns the logged runs, oldest first. It skips a line that a kill truncated.
 func (f *Folder) Runs() (out []Result, err error) {
 	in, err := os.Open(filepath.Join(f.dir, "runs.jsonl"))
 	if errors.Is(err, fs.ErrNotExist) {

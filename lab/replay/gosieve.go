@@ -26,8 +26,8 @@ const (
 	onlyAdds  = "its tests call what it adds, or nothing that it changed"
 )
 
-// idle compares declarations, without their comments and layout. What is read by tests and is not Go may matter, and so
-// may what can't be parsed: such commits are judged.
+// idle compares declarations, without comments and layout. Files that tests read and that are not Go may matter, and so
+// may files that can't be parsed: such commits are judged.
 func (l goSieve) idle(c candidate, s split, was, before, after testrun.ReadFile) string {
 	var code, tests []string // changed files
 	other, data := false, false
@@ -63,7 +63,7 @@ func (l goSieve) idle(c candidate, s split, was, before, after testrun.ReadFile)
 	}
 }
 
-// isProse reports whether a file is for people or for machines that build elsewhere: no test reads it.
+// isProse reports whether a file is documentation or CI configuration, which tests don't read.
 func isProse(p string) bool {
 	return path.Ext(p) == ".md" || path.Ext(p) == ".rst" || strings.HasPrefix(p, ".") ||
 		slices.Contains([]string{"LICENSE", "Makefile", "AUTHORS", "CONTRIBUTORS"}, p)
@@ -73,13 +73,13 @@ func isProse(p string) bool {
 type goDecl struct {
 	goPart
 	dir  string
-	code string // what it says, without comments and layout
+	code string // without comments and layout
 }
 
 // goDecls are declarations by folder and name.
 type goDecls map[string]*goDecl
 
-// declsOf are the declarations of those files that are there and built on this machine; false where one can't be
+// declsOf returns the declarations of the existing files that are built on this machine; false if one can't be
 // read or parsed.
 func declsOf(of []string, read testrun.ReadFile) (goDecls, bool) {
 	out := goDecls{}
@@ -107,7 +107,7 @@ func declsOf(of []string, read testrun.ReadFile) (goDecls, bool) {
 	return out, true
 }
 
-// builtHere reports whether the go command of this machine builds a file, by its name and its constraints.
+// builtHere reports whether the go command builds a file on this machine, by its name and its constraints.
 func builtHere(p string, src []byte) bool {
 	here := build.Default
 	here.OpenFile = func(string) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(src)), nil }
@@ -115,7 +115,7 @@ func builtHere(p string, src []byte) bool {
 	return match || err != nil
 }
 
-// modern are ways to say what older Go said otherwise, as goCode puts them.
+// modern are newer forms of older Go code, as goCode prints them.
 var modern = strings.NewReplacer(
 	"interface interface\n{ \n} \n", "IDENT any\n",
 	"IDENT ioutil\n. \nIDENT ReadFile\n", "IDENT os\n. \nIDENT ReadFile\n",
@@ -124,7 +124,7 @@ var modern = strings.NewReplacer(
 	"IDENT ioutil\n. \nIDENT TempDir\n", "IDENT os\n. \nIDENT MkdirTemp\n",
 	"IDENT ioutil\n. \n", "IDENT io\n. \n")
 
-// goCode is Go without its layout and comments, but for those that tools obey.
+// goCode returns Go code without layout and comments, except directives.
 func goCode(src []byte) string {
 	var s scanner.Scanner
 	set := token.NewFileSet()
@@ -144,8 +144,8 @@ func goCode(src []byte) string {
 	}
 }
 
-// against reports whether declarations went or read otherwise than before, and whether others came. What came and is
-// run, or implements something, without being called changes something, too.
+// against reports whether declarations were removed or changed, and whether others were added. Added ones that run,
+// or implement an interface, without a call count as a change, too.
 func (ds goDecls) against(was goDecls) (changes, adds bool) {
 	for key, d := range was {
 		if n, ok := ds[key]; !ok && d.imports() == "" || ok && n.code != d.code {
@@ -159,19 +159,19 @@ func (ds goDecls) against(was goDecls) (changes, adds bool) {
 		adds = true
 		owner, _, isMethod := strings.Cut(d.name, ".")
 		switch n := d.node.(type) {
-		case *ast.FuncDecl: // a method may be what an interface asks for
+		case *ast.FuncDecl: // a method may implement an interface
 			_, isOld := was[d.dir+":"+owner]
 			changes = changes || isMethod && isOld || n.Name.Name == "init"
 		case *ast.ImportSpec:
 			changes = changes || strings.Contains(d.imports(), ".")
 		default:
-			changes = changes || strings.Contains(d.code, "(") // a variable that is set by a call
+			changes = changes || strings.Contains(d.code, "(") // a variable initialized by a call
 		}
 	}
 	return changes, adds
 }
 
-// imports is the path that a declaration imports; "" where it is something else.
+// imports returns the path that a declaration imports; "" if it is not an import.
 func (d *goDecl) imports() string {
 	name, ok := strings.CutPrefix(d.name, "import ")
 	if !ok {
@@ -187,7 +187,7 @@ func (d *goDecl) imports() string {
 // goAround are functions that run around every test of their package.
 var goAround = regexp.MustCompile(`^(init|_|TestMain|[\w?]+\.(Set[Uu]p|TearDown|Before|After)\w*)(#|$)`)
 
-// moves reports whether a test, or what runs around tests, is not as before, or uses something that is not.
+// moves reports whether a test, or a function that runs around tests, changed or uses something that changed.
 func (ds goDecls) moves(was goDecls) bool {
 	before := map[string]bool{}
 	for _, d := range was {
@@ -204,7 +204,7 @@ func (ds goDecls) moves(was goDecls) bool {
 	return false
 }
 
-// named are declarations by folder and each name that may mean them. A type's name means its methods, too.
+// named returns declarations by folder and each name that may refer to them. A type's name includes its methods.
 func (ds goDecls) named() map[string][]*goDecl {
 	out := map[string][]*goDecl{}
 	for _, d := range ds {
@@ -226,7 +226,7 @@ func (ds goDecls) named() map[string][]*goDecl {
 	return out
 }
 
-// reach is a declaration with all of its package that it uses, and that these use in their turn.
+// reach returns a declaration with everything in its package that it uses, directly or indirectly.
 func reach(from *goDecl, named map[string][]*goDecl) []*goDecl {
 	out, seen := []*goDecl{from}, map[*goDecl]bool{from: true}
 	for i := 0; i < len(out); i++ {
@@ -245,7 +245,7 @@ func reach(from *goDecl, named map[string][]*goDecl) []*goDecl {
 	return out
 }
 
-// declaredIn are names that are declared within a node.
+// declaredIn returns the names declared within a node.
 func declaredIn(n ast.Node) map[string]bool {
 	out := map[string]bool{}
 	add := func(of ...*ast.Ident) {

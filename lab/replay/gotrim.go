@@ -14,17 +14,17 @@ import (
 	"strings"
 )
 
-// goPart is what of a Go file can be left out by itself: a function, a group of constants, and of imports, types and
-// variables each one.
+// goPart is a part of a Go file that can be removed alone: a function, a group of constants, or one import, type or
+// variable.
 type goPart struct {
-	name        string // no other part of the file has it
+	name        string // unique in the file
 	node        ast.Node
-	from, to    int  // bytes of the file, with the comment that belongs to it
+	from, to    int  // bytes of the file, with its comment
 	first, last int  // lines, without the comment
 	runs        bool // package testing, or a suite, calls it
 }
 
-// goParts are the parts of a Go file, in their order.
+// goParts returns the parts of a Go file, in their order.
 func goParts(src []byte) ([]goPart, error) {
 	set := token.NewFileSet()
 	file, err := parser.ParseFile(set, "", src, parser.ParseComments|parser.SkipObjectResolution)
@@ -34,7 +34,7 @@ func goParts(src []byte) ([]goPart, error) {
 	var parts []goPart
 	times := map[string]int{}
 	add := func(name string, n ast.Node, doc *ast.CommentGroup) {
-		if times[name]++; times[name] > 1 { // as of init and _
+		if times[name]++; times[name] > 1 { // such as init and _
 			name += "#" + strconv.Itoa(times[name])
 		}
 		at := set.File(n.Pos())
@@ -57,7 +57,7 @@ func goParts(src []byte) ([]goPart, error) {
 				switch {
 				case d.Lparen.IsValid() && d.Tok != token.CONST:
 					add(specName(s), s, specDoc(s))
-				case i == 0: // constants of a group may count from the first
+				case i == 0: // constants of a group may use iota
 					add(specName(s), d, d.Doc)
 				}
 			}
@@ -66,10 +66,10 @@ func goParts(src []byte) ([]goPart, error) {
 	return parts, nil
 }
 
-// goCalled are names of functions and methods that are tests.
+// goCalled matches names of functions and methods that are tests.
 var goCalled = regexp.MustCompile(`^(Test|Example|Fuzz)`)
 
-// receiver is the type of a method and a dot; "" for a function.
+// receiver returns the type of a method and a dot; "" for a function.
 func receiver(f *ast.FuncDecl) string {
 	if f.Recv == nil || len(f.Recv.List) == 0 {
 		return ""
@@ -116,8 +116,8 @@ func specDoc(s ast.Spec) *ast.CommentGroup {
 	return nil
 }
 
-// cutAt adds the parts that lines lie in to those that are cut from a file, and the imports that nothing
-// uses then. ok is false where a line lies in none of them, or no test would be left.
+// cutAt adds the parts at lines to those removed from a file, and the imports that are then
+// unused. ok is false if a line is in none of them, or if no test would remain.
 func (goSieve) cutAt(src []byte, cut []string, lines []int) (names []string, ok bool) {
 	parts, err := goParts(src)
 	if err != nil {
@@ -149,8 +149,8 @@ func (goSieve) cutAt(src []byte, cut []string, lines []int) (names []string, ok 
 	return names, has || !had
 }
 
-// unusedImports adds the imports that were used, and are not by what is left. Where an import's name can't be
-// told from its path, the compiler will say so.
+// unusedImports adds the imports that only removed parts used. If an import's name does not follow
+// from its path, the compiler reports it.
 func unusedImports(parts []goPart, gone map[string]bool) {
 	was, is := map[string]bool{}, map[string]bool{}
 	for _, p := range parts {
@@ -176,10 +176,10 @@ func unusedImports(parts []goPart, gone map[string]bool) {
 	}
 }
 
-// importVersion is a path's last element that is no name.
+// importVersion matches a path's last element that is not a name.
 var importVersion = regexp.MustCompile(`^v[0-9]+$`)
 
-// importNames are the names that a file may use a package by.
+// importNames returns the names that a file may use for a package.
 func importNames(s *ast.ImportSpec) []string {
 	if s.Name != nil {
 		return []string{s.Name.Name}
@@ -191,12 +191,12 @@ func importNames(s *ast.ImportSpec) []string {
 	if importVersion.MatchString(path.Base(p)) {
 		p = path.Dir(p)
 	}
-	name, _, _ := strings.Cut(path.Base(p), ".") // as of gopkg.in/yaml.v3
+	name, _, _ := strings.Cut(path.Base(p), ".") // such as gopkg.in/yaml.v3
 	return []string{name, strings.TrimPrefix(name, "go-"), strings.TrimSuffix(name, "-go")}
 }
 
-// adds reports whether a file has a part, other than an import, that another version of it does not have just so. It
-// has where one of them can't be read.
+// adds reports whether a file has a part, other than an import, that another version of it lacks or has in another
+// form; also if one of them can't be read.
 func (goSieve) adds(src, was []byte) bool {
 	now, err := goParts(src)
 	if err != nil {
@@ -216,7 +216,7 @@ func (goSieve) adds(src, was []byte) bool {
 	})
 }
 
-// without is a file without parts of it. Lines keep their numbers.
+// without returns a file without some of its parts. Lines keep their numbers.
 func (goSieve) without(src []byte, names []string) ([]byte, error) {
 	parts, err := goParts(src)
 	if err != nil {

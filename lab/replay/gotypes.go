@@ -18,9 +18,9 @@ import (
 	"github.com/sia-bot/sia/agent/testrun"
 )
 
-// goTypes checks the packages of a module in one tree, without what they import from elsewhere:
-// whatever has a type from there is believed to be right. Strangers wrote what it reads, so nothing
-// that can grow beyond it is computed.
+// goTypes checks the packages of a module in one tree, without the packages that they import from elsewhere:
+// expressions with a type from there count as correct. Its input is strangers' code, so it computes
+// nothing that can grow beyond it.
 type goTypes struct {
 	byDir  map[string][]string // Go files
 	read   testrun.ReadFile
@@ -29,21 +29,21 @@ type goTypes struct {
 	at     string // folder of its go.mod
 	known  map[string]*types.Package
 	bytes  int // read
-	// test files that may use an import by any name
+	// test files that may use an import under any name
 	nameless map[string]bool
-	blind    bool // a file can't be read or parsed, or it is too much: nothing can be told
+	blind    bool // a file can't be read or parsed, or the module is too large: unknown
 }
 
-// Bounds of what is checked, in bytes.
+// Limits of the checked files, in bytes.
 const (
 	maxChecked = 32 << 20
 	maxString  = 1 << 10 // of a literal
 )
 
-// goModule is the line of go.mod that names the module.
+// goModule matches the line of go.mod that names the module.
 var goModule = regexp.MustCompile(`(?m)^module[ \t]+"?([^\s"]+)`)
 
-// missing says, as a build would, what test files use that their module does not have, by package.
+// missing returns, like a build, the errors for what test files use and their module lacks, by package.
 func (goSieve) missing(tree testrun.Files, tests []string, read testrun.ReadFile) map[string]string {
 	byDir := map[string][]string{}
 	for _, p := range slices.Sorted(maps.Keys(tree)) {
@@ -95,7 +95,7 @@ func (g *goTypes) missing(dir string) string {
 	return log
 }
 
-// below is where a folder lies in another.
+// below returns the path of a folder relative to another.
 func below(at, dir string) string {
 	if at == "." {
 		return dir
@@ -103,8 +103,8 @@ func below(at, dir string) string {
 	return strings.TrimPrefix(strings.TrimPrefix(dir, at), "/")
 }
 
-// parse reads the files of a folder that are built here. outside are tests of another package than the folder's.
-// Bodies of functions that are no tests are left out: what they say matters to nobody else.
+// parse reads the files of a folder that are built here. outside are tests of an external test package.
+// It drops bodies of functions that are not tests, since nothing else depends on them.
 func (g *goTypes) parse(dir string, tests bool) (inside, outside []*ast.File) {
 	for _, p := range g.byDir[dir] {
 		isTest := strings.HasSuffix(p, "_test.go")
@@ -142,8 +142,8 @@ func (g *goTypes) parse(dir string, tests bool) (inside, outside []*ast.File) {
 	return inside, outside
 }
 
-// name gives a file's imports the names that it uses them by; false where one has none that could
-// be told from its path.
+// name sets the names of a file's imports; false if one does not follow
+// from its path.
 func (g *goTypes) name(f *ast.File) (all bool) {
 	used := map[string]bool{}
 	ast.Inspect(f, func(n ast.Node) bool {
@@ -167,7 +167,7 @@ func (g *goTypes) name(f *ast.File) (all bool) {
 	return all
 }
 
-// shrink makes constants small: ten lines may name one that fills all memory. No name that is used elsewhere is lost.
+// shrink simplifies constants, since ten lines may define one that exhausts the memory. It keeps all names.
 func shrink(f *ast.File) {
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -191,7 +191,7 @@ func shrink(f *ast.File) {
 	})
 }
 
-// firstTerm is an expression without what is added to it; it has the same kind.
+// firstTerm returns the first operand of a sum; it has the same kind.
 func firstTerm(x ast.Expr) ast.Expr {
 	for {
 		switch e := x.(type) {
@@ -214,10 +214,10 @@ func firstTerm(x ast.Expr) ast.Expr {
 	}
 }
 
-// check checks a package, and says what its tests lack.
+// check checks a package, and returns what its tests lack.
 func (g *goTypes) check(importPath string, of []*ast.File) (*types.Package, string) {
-	about := map[token.Pos]ast.Expr{} // of what something is selected at a place
-	bases := map[token.Pos]bool{}     // where that stands
+	about := map[token.Pos]ast.Expr{} // position of a selector → its operand
+	bases := map[token.Pos]bool{}     // positions of these operands
 	for _, f := range of {
 		if !strings.HasSuffix(g.set.Position(f.Pos()).Filename, "_test.go") {
 			continue
@@ -248,21 +248,21 @@ func (g *goTypes) check(importPath string, of []*ast.File) (*types.Package, stri
 		}
 	}}
 	pkg, err := conf.Check(importPath, g.set, of, info)
-	if pkg == nil || err != nil && dotImports(of) { // names may come from elsewhere
+	if pkg == nil || err != nil && dotImports(of) { // names may come from another package
 		return cmp.Or(pkg, types.NewPackage(importPath, "none")), ""
 	}
 	return pkg, log.String()
 }
 
-// Complaints about what is not there, or is called otherwise; goMember is about a type, of which all has to be known.
+// Errors about missing or differently named things; goMember is about a type, which must be fully known.
 var (
 	goMissing = regexp.MustCompile(`^undefined: |^unknown field |arguments in call to |` +
 		`^assignment mismatch: |redeclared in this`)
 	goMember = regexp.MustCompile(` undefined \(type `)
 )
 
-// isOwn reports whether all that a type is made of is known, so that what it seems to lack is not there. seen are
-// types that were looked at.
+// isOwn reports whether all components of a type are known, so that an apparently missing member is missing. seen are
+// visited types.
 func isOwn(t types.Type, seen map[types.Type]bool) bool {
 	if p, ok := types.Unalias(t).(*types.Pointer); ok {
 		t = p.Elem()
@@ -293,14 +293,14 @@ func isOwn(t types.Type, seen map[types.Type]bool) bool {
 	}
 }
 
-// dotImports reports whether a file takes another package's names for its own.
+// dotImports reports whether a file has a dot import.
 func dotImports(of []*ast.File) bool {
 	return slices.ContainsFunc(of, func(f *ast.File) bool {
 		return slices.ContainsFunc(f.Imports, func(i *ast.ImportSpec) bool { return i.Name != nil && i.Name.Name == "." })
 	})
 }
 
-// errForeign says that a package lies outside of the module.
+// errForeign reports that a package is outside the module.
 var errForeign = errors.New("a package of another module")
 
 // Import checks a package of the module, without its tests.
@@ -311,7 +311,7 @@ func (g *goTypes) Import(p string) (*types.Package, error) {
 	}
 	if pkg, ok := g.known[p]; ok {
 		if pkg == nil {
-			return nil, errForeign // it is being checked: a cycle
+			return nil, errForeign // already being checked: a cycle
 		}
 		return pkg, nil
 	}

@@ -8,14 +8,14 @@ import (
 	"github.com/sia-bot/sia/agent/testrun"
 )
 
-// lineSieve sieves commits of a language by the lines of their files, without comments and layout. It knows no
-// declarations, so it passes over less than that of Go.
+// lineSieve filters commits of a language by the lines of their files, without comments and layout. It does not parse
+// declarations, so it skips fewer commits than goSieve.
 type lineSieve struct{ testrun.Language }
 
 // missing implements sieve.
 func (lineSieve) missing(testrun.Files, []string, testrun.ReadFile) map[string]string { return nil }
 
-// idle finds commits with tests that only lost lines, and those that changed nothing but comments and layout of code.
+// idle finds commits with tests that only lost lines, and those that changed only comments and layout of code.
 func (l lineSieve) idle(c candidate, _ split, was, _, after testrun.ReadFile) string {
 	lost, same := true, true
 	for _, f := range c.changes {
@@ -36,7 +36,7 @@ func (l lineSieve) idle(c candidate, _ split, was, _, after testrun.ReadFile) st
 	return ""
 }
 
-// lines are those of a file that say something; none where there is no file.
+// lines returns the significant lines of a file; none if there is no file.
 func (l lineSieve) lines(p string, read testrun.ReadFile) (out []string) {
 	src, err := read(p)
 	if err != nil {
@@ -56,7 +56,7 @@ func (l lineSieve) lines(p string, read testrun.ReadFile) (out []string) {
 	return out
 }
 
-// within reports whether there are no more of each line than there were.
+// within reports whether no line occurs more often than before.
 func within(now, was []string) bool {
 	left := map[string]int{}
 	for _, line := range was {

@@ -12,23 +12,23 @@ import (
 	"github.com/sia-bot/sia/agent/testrun"
 )
 
-// Stage is a task that is laid out for a [Loop].
+// Stage is a task prepared for a [Loop].
 type Stage struct {
 	Task
-	Dir  string // a repository of one commit, which has the files of the task's parent
+	Dir  string // a repository of one commit, with the files of the task's parent
 	Base string // that commit
-	// Check runs the task's tests on the files that lay puts into a folder, which does not exist before. One at a time
-	// is called.
+	// Check runs the task's tests on the files that lay writes to a new folder. Calls must not be
+	// concurrent.
 	Check func(ctx context.Context, lay func(dir string) error) (Judgement, error)
 }
 
-// Loop works on a task until its tests pass or nothing is left to try, as SIA works on an issue. Its result says
-// whether it did, why, at what cost, in how many attempts, and which files were changed. An error says nothing about
-// the task, as of [Player.Play].
+// Loop works on a task until its tests pass or nothing is left to try, as SIA works on an issue. Its result is
+// whether it resolved the task, the reason, the cost, the number of attempts, and the changed files. An error says
+// nothing about the task, as for [Player.Play].
 type Loop func(ctx context.Context, s Stage) (Result, error)
 
-// PlayLoop has a loop work on a task. The tests are the loop's check: it may learn from what they print, as from the
-// log of a failed check, and from nothing else of the commit.
+// PlayLoop runs a loop on a task. The tests are the loop's check: it gets only their output, like the
+// log of a failed check, and nothing else of the commit.
 func (p *Player) PlayLoop(ctx context.Context, t Task, variant string, seed int, loop Loop) (Result, error) {
 	began := p.Now()
 	out, err := p.loop(ctx, t, loop)
@@ -70,11 +70,11 @@ func (p *Player) loop(ctx context.Context, t Task, loop Loop) (Result, error) {
 }
 
 // Duels counts the tasks that the loop resolved by one policy alone: won by the candidate, lost by the present one.
-// Runs are compared that had the same models and otherwise the same policies. Of several runs of a task, more than half
-// say how it ended.
+// It compares runs with the same models and otherwise the same policies. The majority of several runs of a task
+// decides.
 func Duels(runs []Result, present, candidate string) (won, lost int) {
 	type of struct{ task, rest string }
-	balance := map[of][2]int{} // of each: resolved, less not resolved; by the present policy, and by the candidate
+	balance := map[of][2]int{} // resolved minus unresolved runs, of the present policy and of the candidate
 	played := map[of][2]bool{}
 	for _, r := range runs {
 		with := 0
@@ -95,7 +95,7 @@ func Duels(runs []Result, present, candidate string) (won, lost int) {
 		}
 		balance[k], played[k] = b, p
 	}
-	counted := map[string]int{} // by task: what its groups say together
+	counted := map[string]int{} // by task: the sum over its groups
 	for k, b := range balance {
 		if !played[k][0] || !played[k][1] {
 			continue

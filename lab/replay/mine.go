@@ -21,23 +21,23 @@ import (
 	"github.com/sia-bot/sia/sia/secret"
 )
 
-// MineSpec says what to mine, and how far. History, Folder, Box and Repo are required.
+// MineSpec configures mining and its limits. History, Folder, Box and Repo are required.
 type MineSpec struct {
 	History *gitops.History
 	Folder  *Folder
 	Box     *sandbox.Sandbox
 	Repo    string   // owner/name, or the folder's name
-	Hosts   []string // that fetching may reach, beside the registries of the languages
+	Hosts   []string // that fetching may reach, in addition to the registries of the languages
 
-	Max        int           // ends when the folder has so many tasks; 0: no bound
-	Candidates int           // how many commits of this call are judged; 0: no bound
-	Budget     time.Duration // ends after this; what is being judged then is given up. 0: no bound
-	Within     time.Duration // building and running the tests of one end takes longer: it is ended. 0: 5 minutes
+	Max        int           // ends when the folder has so many tasks; 0: no limit
+	Candidates int           // maximum number of commits judged by this call; 0: no limit
+	Budget     time.Duration // ends after this, and abandons unfinished candidates. 0: no limit
+	Within     time.Duration // limit for building and running the tests of one tree. 0: 5 minutes
 	Workers    int           // candidates judged at once; 0: one for each two processors, at most four
 
 	// Issue gives an issue's title and text; nil, or an error: the commit's message is the text.
 	Issue    func(ctx context.Context, number int) (title, text string, err error)
-	Progress func(Progress) // called after each candidate, by one at a time; nil: nothing is told
+	Progress func(Progress) // called after each candidate, not concurrently; may be nil
 	Now      func() time.Time
 	Logger   *slog.Logger
 }
@@ -45,34 +45,34 @@ type MineSpec struct {
 // Progress is one candidate that was judged.
 type Progress struct {
 	Candidate
-	Title  string // of the commit, for people
-	Judged int    // of this call, this one included
+	Title  string // of the commit
+	Judged int    // by this call, including this one
 	Tasks  int    // that the folder has now
 }
 
 // Mined is the result of mining.
 type Mined struct {
 	Judged  int             // of this call
-	Counts  map[Verdict]int // of all that the folder knows
-	Median  float64         // seconds a candidate of this call took; 0: none was judged
+	Counts  map[Verdict]int // of everything in the folder
+	Median  float64         // seconds for a candidate of this call; 0: none was judged
 	Tasks   int             // that the folder has
-	Passed  map[string]int  // commits of this call that were not judged, by why their tests can't show what they changed
-	Missing []string        // languages that had candidates and can't be run on this machine, with what is missing
-	Stopped string          // why it ended before the history did; "": all of it was looked at
+	Passed  map[string]int  // commits that this call skipped, by the reason
+	Missing []string        // languages with candidates that can't run on this machine, with the missing program
+	Stopped string          // why it ended before the history did; "": it read all of it
 }
 
-// trimEvery is after how many candidates a worker looks how large the caches are.
+// trimEvery is the number of candidates after which a worker checks the size of the caches.
 const trimEvery = 16
 
-// defaultWorkers is one for each two processors: both ends of a candidate are run at once.
+// defaultWorkers is one for each two processors: both trees of a candidate run at once.
 func defaultWorkers() int { return min(max(runtime.GOMAXPROCS(0)/2, 1), 4) }
 
-// errEnough ends mining: what was asked for is there.
+// errEnough ends mining when it has found enough.
 var errEnough = errors.New("enough")
 
-// Mine looks for tasks in a repository's history, newest first, and keeps what it finds and what it
-// judged in the folder. It goes on where an earlier call stopped, or was killed. That the budget is used up
-// is no error; when ctx ends, it returns the cause.
+// Mine searches a repository's history for tasks, newest first, and stores tasks and judged candidates
+// in the folder. It continues where an earlier call stopped, or was killed. A used-up budget
+// is not an error; when ctx ends, it returns the cause.
 func Mine(ctx context.Context, s MineSpec) (Mined, error) {
 	if s.History == nil || s.Folder == nil || s.Box == nil || s.Repo == "" {
 		return Mined{}, errors.New("mine tasks: history, folder, sandbox and repository have to be given")
@@ -118,7 +118,7 @@ func Mine(ctx context.Context, s MineSpec) (Mined, error) {
 
 var errBudget = errors.New("the budget is used up")
 
-// miner is mining under way.
+// miner is the state of one call of Mine.
 type miner struct {
 	MineSpec
 	runner *testrun.Runner
@@ -130,10 +130,10 @@ type miner struct {
 	passed  map[string]int
 	begun   int // candidates that were handed out
 	seconds []float64
-	bounded bool // as many candidates as are allowed were handed out, and there are more
+	bounded bool // the maximum number of candidates was handed out, and there are more
 }
 
-// run hands candidates to workers, each with trees of its own.
+// run hands candidates to workers, each with its own trees.
 func (m *miner) run(ctx context.Context) error {
 	if m.Budget > 0 {
 		var cancel context.CancelFunc
@@ -159,7 +159,7 @@ func (m *miner) run(ctx context.Context) error {
 	return err
 }
 
-// find walks the history and hands out what was not judged yet.
+// find walks the history and hands out candidates that were not judged yet.
 func (m *miner) find(ctx context.Context, next chan<- filtered) error {
 	err := m.History.Commits(ctx, func(c gitops.HistoryCommit) (more bool, err error) {
 		if m.isJudged(c.SHA) {
@@ -183,7 +183,7 @@ func (m *miner) find(ctx context.Context, next chan<- filtered) error {
 			m.bounded = true
 			return false, errEnough
 		}
-		sifted, why, err := sift(ctx, m.runner, found)
+		sifted, why, err := filterTests(ctx, m.runner, found)
 		if isAbsent(err) {
 			why, err = string(Absent), nil
 		}
@@ -205,7 +205,7 @@ func (m *miner) find(ctx context.Context, next chan<- filtered) error {
 		}
 	})
 	if errors.Is(err, errEnough) {
-		return nil // those under way are judged to their end
+		return nil // workers finish their present candidates
 	}
 	return err
 }
@@ -248,7 +248,7 @@ func (m *miner) enough() bool {
 	return m.Max > 0 && len(m.tasks) >= m.Max
 }
 
-// judge judges one candidate and keeps its result: the task first.
+// judge judges one candidate and stores its result: the task first.
 func (m *miner) judge(ctx context.Context, p *pair, c filtered) error {
 	began := m.Now()
 	j, err := p.judge(ctx, c)

@@ -20,31 +20,31 @@ import (
 	"github.com/sia-bot/sia/sia/technique"
 )
 
-// PlayerConfig is what a [Player] is made of. History, Folder, Box and at least one coder are required.
+// PlayerConfig configures a [Player]. History, Folder, Box and at least one coder are required.
 type PlayerConfig struct {
 	History *gitops.History
 	Folder  *Folder
 	Box     *sandbox.Sandbox
-	Hosts   []string // as of [MineSpec]
-	Coders  []Coder  // the first plays where a variant names none
+	Hosts   []string // as in [MineSpec]
+	Coders  []Coder  // the first is the default of variants
 
-	Within time.Duration // as of [MineSpec]
+	Within time.Duration // as in [MineSpec]
 	Limits agent.Limits  // of an attempt
 	Setup  []string      // shell commands that prepare a work tree for the coder, as agent.setup of the settings
-	Test   string        // how the coder tests, as agent.test of the settings
+	Test   string        // the coder's test command, as agent.test of the settings
 	Now    func() time.Time
 	Logger *slog.Logger
 }
 
-// Coder is one that makes attempts.
+// Coder makes attempts.
 type Coder struct {
 	Name  string
 	Agent agent.Agent
-	Tools []string // names of its tools, for techniques that take some away; may be empty
+	Tools []string // names of its tools, for techniques that remove some; may be empty
 }
 
 // Player makes whole attempts at tasks, offline: a coder works in a work tree at the task's parent, then the
-// task's tests are laid over, and the sandbox says. Safe for concurrent use.
+// task's tests are added and run in the sandbox. Safe for concurrent use.
 type Player struct {
 	PlayerConfig
 	runner     *testrun.Runner
@@ -70,7 +70,7 @@ func NewPlayer(c PlayerConfig) (*Player, error) {
 		runner: newRunner(c.Box, c.History, c.Folder, c.Hosts, c.Within)}, nil
 }
 
-// Check says whether a variant can be played.
+// Check returns an error if a variant can't be played.
 func (p *Player) Check(v Variant) error {
 	if _, err := p.coder(v); err != nil {
 		return err
@@ -99,11 +99,11 @@ func (p *Player) coder(v Variant) (Coder, error) {
 	return Coder{}, fmt.Errorf("there is no coder %q; the configuration has %s", v.Coder, strings.Join(names, ", "))
 }
 
-// Play makes one attempt. seed says which repetition it is: models are asked as ever, and answer as they do.
+// Play makes one attempt. seed is the number of the repetition; it does not change the model's requests.
 //
-// What the coder could read of the future is kept from it: the work tree's repository has one commit, and
-// the tests are laid over when it has finished. An error says nothing about the task: the model can't be
-// reached, the sandbox does not work, ctx is over. What was spent by then is in the result.
+// The coder can't read the future: the work tree's repository has one commit, and
+// the tests are added when it has finished. An error says nothing about the task: the model can't be
+// reached, the sandbox does not work, ctx has ended. The result has the cost until then.
 func (p *Player) Play(ctx context.Context, t Task, v Variant, seed int) (Result, error) {
 	began := p.Now()
 	out := Result{Task: t.ID, Variant: v.Name, Seed: seed, Files: []string{}}
@@ -162,7 +162,7 @@ func (p *Player) play(ctx context.Context, t Task, v Variant, out *Result) error
 	return p.judge(ctx, t, e, work, ending(res), out)
 }
 
-// folder makes a folder for one play. done removes it, and what was built for it.
+// folder creates a folder for one play. done removes it, and its build results.
 func (p *Player) folder(ctx context.Context) (dir string, done func(), err error) {
 	dir, err = os.MkdirTemp(p.Folder.cache(), "play-*")
 	if err != nil {
@@ -181,7 +181,7 @@ func (p *Player) folder(ctx context.Context) (dir string, done func(), err error
 	}, nil
 }
 
-// begin lays a task's parent out, in a repository with this one commit, and returns that.
+// begin writes a task's parent as a repository with this one commit, and returns the commit.
 func (p *Player) begin(
 	ctx context.Context, t Task, work *testrun.WorkTree, parent testrun.Files,
 ) (sha string, err error) {
@@ -191,7 +191,7 @@ func (p *Player) begin(
 	return p.History.Snapshot(ctx, work.Dir, t.Parent)
 }
 
-// ending says how an attempt ended where it did not end as it should.
+// ending returns how an attempt ended, if not normally.
 func ending(res agent.Result) string {
 	if res.End == sia.EndFinished {
 		return ""
@@ -202,7 +202,7 @@ func ending(res agent.Result) string {
 	return "the attempt ended: " + string(res.End) + " (" + shown(res.Reason, 300) + ")"
 }
 
-// judge lays the tests over and runs them. note says how the attempt ended, when not as it should.
+// judge adds the tests and runs them. note is how the attempt ended, if not normally.
 func (p *Player) judge(ctx context.Context, t Task, e ends, work *testrun.WorkTree, note string, out *Result) error {
 	why := func(s string) string { return strings.TrimPrefix(strings.Join([]string{note, s}, "; "), "; ") }
 	if len(out.Files) == 0 {
@@ -214,14 +214,14 @@ func (p *Player) judge(ctx context.Context, t Task, e ends, work *testrun.WorkTr
 	return err
 }
 
-// Judgement is what a task's tests say of a state of the files.
+// Judgement is the result of a task's tests on a state of the files.
 type Judgement struct {
 	Resolved bool
 	Why      string // for people
-	Log      string // the end of what building and running them printed; empty: they were not run
+	Log      string // the end of the output of building and running them; empty: they did not run
 }
 
-// run lays a task's tests over a work tree, and runs them.
+// run adds a task's tests to a work tree, and runs them.
 func (p *Player) run(ctx context.Context, t Task, e ends, work *testrun.WorkTree) (j Judgement, err error) {
 	if why := lay(e, work); why != "" {
 		return Judgement{Why: why}, nil
@@ -234,11 +234,11 @@ func (p *Player) run(ctx context.Context, t Task, e ends, work *testrun.WorkTree
 		return j, fmt.Errorf("%s: %s", Unprepared, unprepared)
 	}
 	j.Resolved, j.Why = t.resolvedBy(rep)
-	j.Log = strings.ReplaceAll(rep.Log, "\x16", "") // package testing's mark of its own lines
+	j.Log = strings.ReplaceAll(rep.Log, "\x16", "") // package testing's marker of its own lines
 	return j, nil
 }
 
-// lay lays a task's tests over a work tree. why says what stands in the way of that: what lies there is the coder's.
+// lay adds a task's tests to a work tree. why is what prevents that: the tree is the coder's.
 func lay(e ends, work *testrun.WorkTree) (why string) {
 	err := work.Overlay(e.split.over, e.split.made, e.split.without)
 	if err == nil {
@@ -250,7 +250,7 @@ func lay(e ends, work *testrun.WorkTree) (why string) {
 	return ""
 }
 
-// resolvedBy reports whether a task is resolved, judged by the report of its tests, and why.
+// resolvedBy reports whether a task is resolved by the report of its tests, and why.
 func (t Task) resolvedBy(rep testrun.Report) (bool, string) {
 	not := func(tests []string) []string {
 		return slices.DeleteFunc(slices.Clone(tests), func(test string) bool { return rep.All(test, testrun.Passed) })
@@ -279,10 +279,10 @@ func firstFew(names []string) string {
 // instructionFiles tell agents how to work in a repository.
 var instructionFiles = []string{"AGENTS.md", "CLAUDE.md", ".github/copilot-instructions.md"}
 
-// maxInstructions bounds one of them, in bytes.
+// maxInstructions limits one of them, in bytes.
 const maxInstructions = 64 << 10
 
-// input is what the coder is told.
+// input returns the coder's input.
 func (p *Player) input(t Task, v Variant, c Coder, parent testrun.Files, dir string) (agent.Input, error) {
 	in := agent.Input{Title: t.Title, Body: t.Text, Repo: t.Repo, Issue: t.Issue, Attempt: 1, Dir: dir, OnBase: true,
 		Setup: p.Setup, Test: p.Test, Limits: p.Limits}

@@ -8,12 +8,12 @@ import (
 	"github.com/sia-bot/sia/gitops"
 )
 
-// newRunner runs tests of a repository's history, with caches in its folder.
+// newRunner returns a runner of tests of a repository's history, with caches in its folder.
 func newRunner(
 	box *sandbox.Sandbox, h *gitops.History, f *Folder, hosts []string, within time.Duration,
 ) *testrun.Runner {
 	r := testrun.NewRunner(box, h, f.cache(), hosts, within)
-	// Both ends of a candidate have the same dependencies, and fetching them anew takes longer than all tests.
+	// Both trees of a candidate have the same dependencies, and fetching them again takes longer than all tests.
 	r.Near = true
 	return r
 }

@@ -6,26 +6,26 @@ import (
 	"github.com/sia-bot/sia/agent/testrun"
 )
 
-// notRun is why a commit is not judged that changed none of the tests that can be run by themselves.
+// notRun is the reason to skip a commit that changed no test that can run alone.
 const notRun = "no way to run its tests is known"
 
-// sieve is a language that can tell of many commits, by reading them, that their tests can't fail before them: nothing
-// of those is built or run.
+// sieve is a language that recognizes, by reading, many commits with tests that can't fail before them. Nothing of
+// those is built or run.
 type sieve interface {
-	// missing says, as a build would, what tests use that their tree does not have, by group. It says less than a
-	// build, and nothing that a build would not.
+	// missing returns, like a build, the errors for what tests use and their tree lacks, by group. It reports a
+	// subset of a build's errors.
 	missing(tree testrun.Files, tests []string, read testrun.ReadFile) map[string]string
-	// idle says why what a split lays over can't fail before the commit, and pass with it; "": it may. was reads the
-	// parent, before and after the split's ends.
+	// idle returns why the tests of a split can't fail before the commit, and pass with it; "" if they may. was reads
+	// the parent, before and after the split's trees.
 	idle(c candidate, s split, was, before, after testrun.ReadFile) string
 }
 
-// goSieve sieves commits of Go, and leaves declarations out of its test files.
+// goSieve filters commits of Go, and removes declarations from test files.
 type goSieve struct{ testrun.Golang }
 
 func (goSieve) faults(log, group string) map[string][]int { return goFaults(log, group) }
 
-// sieveOf is the sieve of a language.
+// sieveOf returns the sieve of a language.
 func sieveOf(l testrun.Language) sieve {
 	if g, ok := l.(testrun.Golang); ok {
 		return goSieve{g}
@@ -38,12 +38,12 @@ type filtered struct {
 	candidate
 	parent, commit testrun.Files
 	choice         *choice
-	said           string // by what failed first; "": nothing was left out
+	said           string // by the first failure; "": nothing was removed
 }
 
-// sift leaves out of a candidate what can be told without building it. why says that nothing is left that may be a
-// task.
-func sift(ctx context.Context, b *testrun.Runner, c candidate) (_ filtered, why string, err error) {
+// filterTests removes from a candidate the tests that can't count, without building. why is the reason if nothing
+// remains that may be a task.
+func filterTests(ctx context.Context, b *testrun.Runner, c candidate) (_ filtered, why string, err error) {
 	out := filtered{candidate: c, choice: newChoice()}
 	if out.parent, err = b.History.Files(ctx, c.Parent); err == nil {
 		out.commit, err = b.History.Files(ctx, c.SHA)
@@ -54,7 +54,7 @@ func sift(ctx context.Context, b *testrun.Runner, c candidate) (_ filtered, why 
 	return out, out.leaveOut(b.Reader), nil
 }
 
-// leaveOut chooses what is laid over, as sift says. reader gives the files of a tree, of which made is no commit's.
+// leaveOut chooses the tests for filterTests. reader returns the files of a tree; made are those in no commit.
 func (s *filtered) leaveOut(reader func(tree testrun.Files, made map[string][]byte) testrun.ReadFile) (why string) {
 	was, now := reader(s.parent, nil), reader(s.commit, nil)
 	over := s.splitAt(s.parent, s.commit, s.choice)

@@ -16,34 +16,34 @@ import (
 // TaskVersion is the version of a task's JSON. Fields are only added within one.
 const TaskVersion = 1
 
-// Task is a commit of a repository's history that is to be made again: its tests, laid over its
-// parent, fail, and pass with the commit.
+// Task is a commit of a repository's history to be made again: its tests fail on its
+// parent, and pass with the commit.
 //
-// Tests are named "group::name", where the group is the folder or file that they are run by, and the
-// name is the runner's. Declarations are named as the language names them; of several with one name the second is
+// Tests are named "group::name". The group is the folder or file that is run, and the
+// name is the runner's. Declarations have the language's names; the second of several with the same name is
 // "name#2".
 type Task struct {
 	Version  int    `json:"version"`
 	ID       string `json:"id"`     // the first twelve digits of Commit
-	Repo     string `json:"repo"`   // owner/name, or the folder's name where no origin says more
-	Parent   string `json:"parent"` // commit that an attempt starts at
+	Repo     string `json:"repo"`   // owner/name, or the folder's name if there is no origin
+	Parent   string `json:"parent"` // commit at which an attempt starts
 	Commit   string `json:"commit"`
 	Language string `json:"language"`
 
-	Tests   []string            `json:"tests"`              // files of Commit that are laid over the parent
-	LeftOut map[string][]string `json:"left_out,omitempty"` // declarations that files of Tests are laid over without
+	Tests   []string            `json:"tests"`              // files of Commit that are added to the parent
+	LeftOut map[string][]string `json:"left_out,omitempty"` // declarations that are removed from files of Tests
 	Without []string            `json:"without,omitempty"`  // test files that Commit deleted
 	Failing []string            `json:"failing"`            // fail on the parent and pass with the commit; at least one
-	Passing []string            `json:"passing,omitempty"`  // pass at both ends, and have to go on doing so
+	Passing []string            `json:"passing,omitempty"`  // pass in both trees, and must continue to
 
-	Title string    `json:"title"`           // of the issue where known, else the commit's first line
-	Text  string    `json:"text"`            // of the issue where known, else the rest of the commit's message
-	Issue int       `json:"issue,omitempty"` // that the commit says it closes; 0: it says none
-	Files []string  `json:"files"`           // that Commit changed and that are no tests
+	Title string    `json:"title"`           // of the issue if known, else the commit's first line
+	Text  string    `json:"text"`            // of the issue if known, else the rest of the commit's message
+	Issue int       `json:"issue,omitempty"` // that the commit closes; 0: none
+	Files []string  `json:"files"`           // changed by Commit, without tests
 	Mined time.Time `json:"mined"`
 }
 
-// ReadTask reads a task from JSON and refuses what is none.
+// ReadTask reads a task from JSON. Invalid tasks are an error.
 func ReadTask(b []byte) (Task, error) {
 	var t Task
 	if err := json.Unmarshal(b, &t); err != nil {
@@ -62,7 +62,7 @@ func ReadTask(b []byte) (Task, error) {
 	return t, nil
 }
 
-// Encode is the task as the files on disk and on the memory branch have it.
+// Encode returns the task in the format of the files on disk and on the memory branch.
 func (t Task) Encode() ([]byte, error) {
 	b, err := json.MarshalIndent(t, "", "  ")
 	if err != nil {
@@ -73,15 +73,15 @@ func (t Task) Encode() ([]byte, error) {
 
 const idDigits = 12
 
-// isID reports whether s has the form of a task's id. Ids become names of files.
+// isID reports whether s has the form of a task's id. Ids become file names.
 func isID(s string) bool { return len(s) == idDigits && strings.Trim(s, "0123456789abcdef") == "" }
 
 func isSHA(s string) bool { return len(s) == 40 && strings.Trim(s, "0123456789abcdef") == "" }
 
-// MemoryDir is the folder of the memory branch that holds tasks.
+// MemoryDir is the folder of the memory branch for tasks.
 const MemoryDir = ".sia/replay"
 
-// MemoryPath is where the memory branch has the task.
+// MemoryPath returns the path of the task on the memory branch.
 func (t Task) MemoryPath() string { return MemoryDir + "/" + t.ID + ".json" }
 
 // Memory is a repository's memory branch. Files are by path.
@@ -111,7 +111,7 @@ func Remember(ctx context.Context, m Memory, tasks []Task) (sha string, err erro
 	return m.WriteMemory(ctx, fmt.Sprintf("%d replay tasks", len(tasks)), files)
 }
 
-// ReadTasks reads tasks of a folder's files, by path, in the order of their ids. broken are files that are no
+// ReadTasks reads tasks from a folder's files, by path, in the order of their ids. broken are files that are not
 // tasks, with the reason.
 func ReadTasks(found map[string][]byte) (tasks []Task, broken []string) {
 	for _, p := range slices.Sorted(maps.Keys(found)) {
@@ -128,7 +128,7 @@ func ReadTasks(found map[string][]byte) (tasks []Task, broken []string) {
 	return tasks, broken
 }
 
-// TasksIn are the tasks on a clone's memory branch.
+// TasksIn returns the tasks on a clone's memory branch.
 func TasksIn(ctx context.Context, h *gitops.History, branch string) (tasks []Task, broken []string, err error) {
 	head, err := h.Branch(branch)
 	if err != nil || head == "" {

@@ -32,23 +32,23 @@ const (
 	Absent       Verdict = "the clone lacks its files"
 )
 
-// Tests that don't build before are left out and the others tried.
+// Tests that don't build before are removed and the others tried.
 const (
-	mostCuts     = 5 // how often single declarations are
-	mostAttempts = 8 // how often a candidate is built
+	mostCuts     = 5 // of single declarations
+	mostAttempts = 8 // builds of a candidate
 )
 
 // judged is the result of judging a candidate.
 type judged struct {
 	verdict Verdict
-	why     string // for people; of what was not verified
+	why     string // for people; if not verified
 	split   split
 	failing []string
 	passing []string
-	output  string // the end of what the tests print before; of what was verified
+	output  string // the end of the tests' output before; if verified
 }
 
-// pair runs both ends of candidates, one candidate at a time.
+// pair runs both trees of candidates, one candidate at a time.
 type pair struct {
 	*testrun.Runner
 	before, after *testrun.WorkTree
@@ -68,7 +68,7 @@ func (p *pair) judge(ctx context.Context, c filtered) (judged, error) {
 	return out, err
 }
 
-// isAbsent reports whether a clone lacks what a commit needs, or has more of it than can be laid out.
+// isAbsent reports whether a clone lacks files of a commit, or the commit is too large to write.
 func isAbsent(err error) bool {
 	return errors.Is(err, gitops.ErrMissing) || errors.Is(err, gitops.ErrTree) || errors.Is(err, gitops.ErrTooLarge)
 }
@@ -97,14 +97,14 @@ func (p *pair) judgeTrees(ctx context.Context, c filtered) (judged, error) {
 		if down := p.Unreached(ctx, run); out.verdict == FailsAfter && run.Eager && down != "" {
 			out.verdict, out.why = Unprepared, down+"; with what is installed: "+out.why
 		}
-		if said != "" && (out.verdict == PassesBefore || out.verdict == FailsAfter) { // it shows in what was left out
+		if said != "" && (out.verdict == PassesBefore || out.verdict == FailsAfter) { // removed tests may show it
 			out.verdict, out.why = NoBuild, said
 		}
 		return out, nil
 	}
 }
 
-// anyFlaky reports whether a test of a group that ran twice did not come out alike.
+// anyFlaky reports whether a test of a group that ran twice had different results.
 func anyFlaky(r testrun.Report) bool {
 	for _, one := range r.Runs {
 		for test := range one {
@@ -117,7 +117,7 @@ func anyFlaky(r testrun.Report) bool {
 	return false
 }
 
-// anyFailed reports whether a test failed in every run that the other end knows, too.
+// anyFailed reports whether a test that the other tree also has failed in every run.
 func anyFailed(r, other testrun.Report) bool {
 	for test := range r.Runs[0] {
 		if _, known := other.Runs[0][test]; known && r.All(test, testrun.Failed) {
@@ -127,12 +127,12 @@ func anyFailed(r, other testrun.Report) bool {
 	return false
 }
 
-// compare judges by the reports of both ends.
+// compare returns the verdict by the reports of both trees.
 func compare(s split, before, after testrun.Report) judged {
-	out := judged{verdict: Verified, split: s, failing: turned(before, after)}
+	out := judged{verdict: Verified, split: s, failing: fixedTests(before, after)}
 	switch {
 	case len(out.failing) > 0:
-		out.passing, out.output = unmoved(before, after), before.Log
+		out.passing, out.output = stillPassing(before, after), before.Log
 	case before.Ended != "" || after.Ended != "":
 		out.verdict, out.why = Ended, cmp.Or(before.Ended, after.Ended)
 	case len(after.Builds) > 0:
@@ -143,7 +143,7 @@ func compare(s split, before, after testrun.Report) judged {
 		out.verdict, out.why = FailsAfter, testrun.Tail(after.Log)
 	case len(before.Builds) > 0:
 		out.verdict, out.why = NoBuild, firstLog(before)
-	case anyFailed(before, before): // of what the commit has under no such name: a file that can't be loaded
+	case anyFailed(before, before): // tests that the commit lacks by this name: a file that can't be loaded
 		out.verdict, out.why = NoBuild, testrun.Tail(before.Log)
 	case len(after.Runs[0]) == 0: // the runner itself failed
 		out.verdict, out.why = FailsAfter, testrun.Tail(after.Log)
@@ -160,8 +160,8 @@ func firstLog(r testrun.Report) string {
 	return ""
 }
 
-// bothEnds lays both trees out and runs the suite in them at the same time. why says that what it
-// depends on could not be fetched.
+// bothEnds writes both trees and runs the suite in them at the same time. why is the reason if dependencies
+// could not be fetched.
 func (p *pair) bothEnds(
 	ctx context.Context, l testrun.Language, s testrun.Suite, t split,
 ) (before, after testrun.Report, why string, err error) {
@@ -191,8 +191,8 @@ func (p *pair) bothEnds(
 	}
 }
 
-// unfetched says what a commit still lacks after its dependencies were fetched, and has them fetched again the next
-// time. Where only its parent lacks something, that is what the commit adds.
+// unfetched returns what a commit still lacks after its dependencies were fetched, and marks them for the next
+// time. If only its parent lacks something, the commit adds it.
 func (p *pair) unfetched(
 	l testrun.Language, s testrun.Suite, at testrun.Files, after testrun.Report,
 ) (why string, err error) {
@@ -202,11 +202,11 @@ func (p *pair) unfetched(
 	return firstLog(after), p.FetchAgain(l, s, at)
 }
 
-// errNeedless ends the run of one end when the other has decided.
-var errNeedless = errors.New("the other end has decided")
+// errDecided ends the run of one tree when the other has decided.
+var errDecided = errors.New("the other end has decided")
 
-// runBoth runs the suite at both ends at the same time. Where nothing can be built before, what the
-// commit makes of it does not matter.
+// runBoth runs the suite in both trees at the same time. If nothing can be built before, the
+// commit's result does not matter.
 func (p *pair) runBoth(
 	ctx context.Context, l testrun.Language, s testrun.Suite,
 ) (before, after testrun.Report, err error) {
@@ -221,13 +221,13 @@ func (p *pair) runBoth(
 			return err
 		}
 		if len(before.Builds) > 0 && len(before.Runs[0]) == 0 && !before.Lacks(l) {
-			end(errNeedless)
+			end(errDecided)
 		}
 		return nil
 	})
 	g.Go(func() error {
 		var err error
-		if after, err = p.Run(later, l, s, p.after.Dir); errors.Is(err, errNeedless) {
+		if after, err = p.Run(later, l, s, p.after.Dir); errors.Is(err, errDecided) {
 			return nil
 		}
 		return err

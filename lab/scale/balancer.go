@@ -12,10 +12,10 @@ import (
 	"sync/atomic"
 )
 
-// maxBody is the most that a request through the balancer may have, in bytes.
+// maxBody is the maximum size of a request's body through the balancer, in bytes.
 const maxBody = 64 << 20
 
-// balancer passes requests on to servers in turn, and to the next where one does not take a connection.
+// balancer forwards requests to servers in turn, and to the next if one does not accept a connection.
 type balancer struct {
 	*httptest.Server
 	to   []string // host:port of servers; set before the first request
@@ -30,7 +30,7 @@ func newBalancer() *balancer {
 	return b
 }
 
-// close ends it; what is under way is cut.
+// close ends it, and open requests.
 func (b *balancer) close() {
 	b.CloseClientConnections()
 	b.Close()
@@ -57,7 +57,7 @@ func (b *balancer) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 		resp, err = direct.RoundTrip(out)
 		var dial *net.OpError
 		if err == nil || !errors.As(err, &dial) || dial.Op != "dial" {
-			return resp, err // what a server may have begun is not sent to another
+			return resp, err // a request that a server may have begun is not sent to another
 		}
 	}
 	return nil, err

@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// clockVariable is read by a program that [stage.withClock] built: the seconds that its clock is ahead of the
+// clockVariable configures a program that [stage.withClock] built: the seconds by which its clock is ahead of the
 // machine's.
 const clockVariable = "SIALAB_CLOCK"
 
-// A process can't be given another clock by the system, since programs in Go read the clock without a system call. So
-// the function that they read it with is built to add to it.
+// The system can't give a process another clock, since Go programs read the clock without a system call. So
+// the program is built with a changed function that reads the clock.
 const (
 	nowReads = "func Now() Time {\n\tsec, nsec, mono := runtimeNow()\n"
 	nowAdds  = "var sialabClock, _ = func() (int, error) { v, _ := syscall.Getenv(%q); return atoi(v) }()\n\n" +
@@ -59,7 +59,7 @@ func (s *stage) withClock(ctx context.Context) (program string, err error) {
 	return program, nil
 }
 
-// clockOf is the setting of the clock of the n-th server or runner: by turns ahead and behind.
+// clockOf returns the clock setting of the n-th server or runner: alternately ahead and behind.
 func (c Config) clockOf(n int) string {
 	off := c.Clocks
 	if n%2 == 1 {

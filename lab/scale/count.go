@@ -16,7 +16,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// noteAges has the database note how old each delivery is when it is no longer pending.
+// noteAges adds a trigger that records the age of each delivery when it is no longer pending.
 const noteAges = `
 CREATE TABLE scale_ages (guid text, received bigint, age bigint);
 CREATE FUNCTION scale_note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -28,10 +28,10 @@ CREATE TRIGGER scale_note AFTER UPDATE OF state ON deliveries FOR EACH ROW
 	WHEN (OLD.state = 'pending' AND NEW.state <> 'pending') EXECUTE FUNCTION scale_note();`
 
 const (
-	patience = 15 * time.Minute // for what is under way when all was sent
-	look     = time.Second      // between two looks
-	soon     = time.Minute      // what is due later is a seldom look at what has passed
-	logEvery = 30               // looks
+	patience = 15 * time.Minute // for unfinished work after the last delivery
+	look     = time.Second      // between two polls
+	soon     = time.Minute      // jobs due later only poll passed tasks
+	logEvery = 30               // polls
 )
 
 // settle waits until all tasks have passed and nothing waits.
@@ -52,7 +52,7 @@ func (s *stage) settle(ctx context.Context) error {
 	}
 }
 
-// waits says what has not ended; empty: all has.
+// waits describes unfinished work; empty: none.
 func (s *stage) waits(ctx context.Context) (string, error) {
 	var deliveries, effects, tasks, passed int
 	var open string
@@ -69,7 +69,7 @@ func (s *stage) waits(ctx context.Context) (string, error) {
 		all-tasks, open), nil
 }
 
-// count fills in what is seen at the end.
+// count sets the figures at the end.
 func (s *stage) count(ctx context.Context, r *Result) error {
 	var done int
 	if err := s.db.QueryRowContext(ctx, `SELECT count(*) FROM deliveries WHERE state = 'done' AND guid LIKE $1`,
@@ -110,7 +110,7 @@ func (s *stage) count(ctx context.Context, r *Result) error {
 	return nil
 }
 
-// ages reads how old deliveries were when they had been acted on.
+// ages reads the ages of deliveries when they had been processed.
 func (s *stage) ages(ctx context.Context, r *Result) error {
 	rows, err := s.db.QueryContext(ctx, `SELECT received, age FROM scale_ages`)
 	if err != nil {
@@ -131,7 +131,7 @@ func (s *stage) ages(ctx context.Context, r *Result) error {
 	return rows.Err()
 }
 
-// ended says how a task ended: how long it took, or what is wrong with it.
+// ended returns the duration of a task, or what is wrong with it.
 func (s *stage) ended(ctx context.Context, one issue) (took time.Duration, wrong string, err error) {
 	view, err := s.sim.Issue(one.repo, one.number)
 	if err != nil {
@@ -164,7 +164,7 @@ func (s *stage) ended(ctx context.Context, one issue) (took time.Duration, wrong
 	if err != nil {
 		return 0, "", err
 	}
-	var attempts int // a lesson of an earlier task can make one of two; a fresh start leaves nothing of those before
+	var attempts int // a lesson of an earlier task can save one of two; a fresh start removes earlier ones
 	var told string
 	if err := s.db.QueryRowContext(ctx, `WITH made AS (SELECT number, attempt FROM attempts
 			JOIN tasks ON tasks.id = task_id WHERE tasks.repo_id = $1 AND issue = $2),
@@ -187,7 +187,7 @@ func (s *stage) ended(ctx context.Context, one issue) (took time.Duration, wrong
 	return s.passedAt(one).Sub(one.labelled), "", nil
 }
 
-// passedAt is when the issue got the label.
+// passedAt returns when the issue got the label.
 func (s *stage) passedAt(one issue) time.Time {
 	for _, e := range s.sim.Timeline("issues.labeled") {
 		if e.Repo == one.repo && e.Number == one.number && e.Detail == render.LabelPassed {
@@ -197,7 +197,7 @@ func (s *stage) passedAt(one issue) time.Time {
 	return one.labelled
 }
 
-// requests counts those to GitHub's API. It is safe for concurrent use.
+// requests counts requests to GitHub's API. It is safe for concurrent use.
 type requests struct {
 	mu       sync.Mutex
 	all      int
@@ -223,7 +223,7 @@ func (q *requests) note(c ghsim.Call) {
 	}
 }
 
-// most is the most that one installation created within a time.
+// most returns the maximum that one installation created within a duration.
 func (q *requests) most(within time.Duration) (most int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -13,36 +13,36 @@ import (
 	"time"
 )
 
-// IntakeConfig says how the intake of servers is measured. All counts are at least 1.
+// IntakeConfig configures the measurement of servers' intake. All counts are at least 1.
 type IntakeConfig struct {
 	Program string // sia
 	Probot  string // folder with app.js and the package probot
-	Rounds  int    // in each of which every server has its turn
-	Burst   int    // deliveries that are sent as fast as they are answered
-	Rate    int    // deliveries a second after that, while a server works on what the burst left
-	Seconds int    // how long these are sent
+	Rounds  int    // each measures every server once
+	Burst   int    // deliveries sent as fast as they are answered
+	Rate    int    // deliveries a second after that, while a server processes the burst's backlog
+	Seconds int    // duration of that
 	Log     *slog.Logger
 }
 
-// Answered is how one server answered deliveries.
+// Answered is one server's result.
 type Answered struct {
 	Server    string
 	PerSecond []float64       // deliveries of each burst
 	Steady    []time.Duration // times until the answers at the rate, of all rounds
-	Refused   int             // other answers than 2xx, or none; the same delivery was sent again
-	Memory    int64           // the most that the process had, in bytes
+	Refused   int             // answers other than 2xx, or none; the same delivery was sent again
+	Memory    int64           // the process's maximum, in bytes
 }
 
-// receiver is a server that deliveries are sent to.
+// receiver is a server that receives deliveries.
 type receiver struct {
 	*process
 	Answered
 	url     string // of its webhook
-	metrics string // "" where it keeps nothing that could wait
+	metrics string // "" if it has no queue
 }
 
-// Intake sends the same deliveries to a Probot app that does nothing, and to sia on each database, which writes each
-// down before it answers and works on it. Servers take turns, and none waits on another's work.
+// Intake sends the same deliveries to a Probot app that does nothing, and to sia on each database, which saves each
+// before it answers and then processes it. Servers take turns, and none waits on another's work.
 func Intake(ctx context.Context, c IntakeConfig) (all []Answered, err error) {
 	s := &stage{Config: Config{Program: c.Program, Installations: 1, Repositories: 1000, Attempts: 1, Log: c.Log},
 		requests: newRequests()}
@@ -134,7 +134,7 @@ func (s *stage) receivers(ctx context.Context, probot, database string) (all []*
 	return all, nil
 }
 
-// settle waits until the server has worked on all that it wrote down.
+// settle waits until the server has processed everything that it saved.
 func (r *receiver) settle(ctx context.Context) error {
 	if r.metrics == "" {
 		return nil
@@ -152,7 +152,7 @@ func (r *receiver) settle(ctx context.Context) error {
 	}
 }
 
-// waiting is how many deliveries wait, by the server's own metrics.
+// waiting returns the number of waiting deliveries, by the server's own metrics.
 func (r *receiver) waiting(ctx context.Context) (n float64, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.metrics, nil)
 	if err != nil {

@@ -7,12 +7,12 @@ import (
 )
 
 const (
-	processAway = 3 * time.Second  // how long a process or the database is away
-	outage      = 15 * time.Second // how long all servers are
-	aftermath   = time.Minute      // that a delivery may be late afterwards: a lease
+	processAway = 3 * time.Second  // downtime of a process or the database
+	outage      = 15 * time.Second // downtime of all servers
+	aftermath   = time.Minute      // maximum delay of a delivery afterwards: a lease
 )
 
-// interruption takes something away and brings it back.
+// interruption stops something and starts it again.
 type interruption struct {
 	name    string
 	away    time.Duration
@@ -20,7 +20,7 @@ type interruption struct {
 	restart func(context.Context) error
 }
 
-// period is a time in which something was away.
+// period is a time in which something was down.
 type period struct {
 	name     string
 	from, to time.Time
@@ -47,7 +47,7 @@ func (s *interruptions) names() (names []string) {
 	return names
 }
 
-// calm reports whether nothing was away at a time, nor shortly before.
+// calm reports whether nothing was down at a time, nor shortly before.
 func (s *interruptions) calm(at time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -59,7 +59,7 @@ func (s *interruptions) calm(at time.Time) bool {
 	return true
 }
 
-// plan is what is taken away, in order.
+// plan returns the interruptions, in order.
 func (s *stage) plan() (plan []interruption) {
 	of := func(name string, away time.Duration, all ...*process) interruption {
 		return interruption{name, away, func() error {
@@ -83,7 +83,7 @@ func (s *stage) plan() (plan []interruption) {
 		func(context.Context) error { return s.database.Start() }}, of("all servers", outage, s.servers...))
 }
 
-// interrupt takes everything away once, spread over the time of the noise.
+// interrupt carries out every interruption once, spread over the time of the noise.
 func (s *stage) interrupt(ctx context.Context) error {
 	if !s.Kill {
 		return nil

@@ -15,11 +15,11 @@ const (
 	secret  = "the secret of the webhook"
 	senders = 32          // connections of noise
 	again   = time.Second // until a delivery is sent again
-	filler  = 8000        // bytes of each that say nothing
+	filler  = 8000        // bytes of padding in each
 	noiseID = "noise-"    // begins the ids of noise
 )
 
-// kinds are the deliveries that noise consists of, in turn: what repositories send most.
+// kinds are the deliveries of noise, in turn: the most frequent ones of repositories.
 var kinds = []struct{ event, body string }{
 	{"check_run", `"action":"completed","check_run":{"id":%d,"name":"test","head_sha":"%s","status":"completed",` +
 		`"conclusion":"success","app":{"id":15368,"slug":"github-actions"},"pull_requests":[],"output":{"text":"%s"}}`},
@@ -33,7 +33,7 @@ var kinds = []struct{ event, body string }{
 		`"user":{"login":"dev","id":3,"type":"User"}}`},
 }
 
-// noise sends deliveries in which SIA has nothing to do.
+// noise sends deliveries without work for SIA.
 type noise struct {
 	Config
 	to        string
@@ -52,7 +52,7 @@ func newNoise(to string, installed []int64, c Config) *noise {
 		client: &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: senders}}}
 }
 
-// delivery is the n-th.
+// delivery returns the n-th delivery.
 func (l *noise) delivery(n int) (event string, body []byte) {
 	kind, repo := kinds[n%len(kinds)], n%l.Repositories
 	org := repo % l.Installations

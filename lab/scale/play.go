@@ -18,12 +18,12 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// Config says what is played. All counts but Runners are at least 1.
+// Config configures a play. All counts except Runners are at least 1.
 type Config struct {
 	Program       string // sia
 	Deliveries    int    // of noise
 	Rate          int    // of noise a second
-	Repositories  int    // that noise is of, over all installations
+	Repositories  int    // of the noise, over all installations
 	Installations int
 	Tasks         int           // labelled issues, spread over the installations and over the time of the noise
 	Loud          int           // labelled issues of one more installation, all at the beginning
@@ -32,39 +32,39 @@ type Config struct {
 	Attempts      int           // at the same time, of each runner or server
 	ModelDelay    time.Duration // before each answer of the model
 	Kill          bool          // each process, the database and all servers, once
-	Pooler        string        // PgBouncer, which stands before the database; "": none
-	Clocks        time.Duration // that the clocks of processes are ahead and behind, by turns; whole seconds
+	Pooler        string        // PgBouncer in front of the database; "": none
+	Clocks        time.Duration // by which the processes' clocks are alternately ahead and behind; whole seconds
 	Log           *slog.Logger
 }
 
-// Result is what was counted.
+// Result has the counts of a play.
 type Result struct {
 	Took     time.Duration
-	Accepted int             // deliveries of noise that were answered 202; all of them
+	Accepted int             // deliveries of noise answered with 202; all of them
 	Refused  int             // other answers, or none; the same delivery was sent again
 	Answers  []time.Duration // times until the answers 202
-	Killed   []string        // what was, in order
-	Ended    []string        // processes that ended by themselves and were started again, and what they said last
+	Killed   []string        // interruptions, in order
+	Ended    []string        // processes that ended by themselves and were started again, with their last log line
 
-	Lost      int             // noise that was answered 202, and is not there or not acted on
-	Failed    int             // deliveries that no server could act on
+	Lost      int             // noise answered with 202 and missing or unprocessed
+	Failed    int             // deliveries that no server could process
 	Failure   string          // of one of these
-	Ages      []time.Duration // of all deliveries that were acted on
-	CalmAges  []time.Duration // of those that came when nothing was away, nor a minute before
+	Ages      []time.Duration // of all processed deliveries
+	CalmAges  []time.Duration // of those that arrived when nothing was down, nor in the minute before
 	Passed    int             // tasks
 	Wrong     []string        // tasks that did not pass, or did something twice
 	TaskTimes []time.Duration // from label to pass
 	LoudTimes []time.Duration // the same of the loud installation
 
-	PerMinute   int            // the most that one installation created on GitHub in a minute
-	PerHour     int            // and in an hour
+	PerMinute   int            // maximum that one installation created on GitHub in a minute
+	PerHour     int            // the same in an hour
 	Requests    int            // to GitHub's API
 	Routes      map[string]int // of these, by method, route and status
 	RateLimited int            // of these, answered 403 or 429, as GitHub does beyond a limit
-	Memory      int64          // the most that a server's process had, in bytes
+	Memory      int64          // maximum of a server's process, in bytes
 }
 
-// stage is all that is on one machine.
+// stage has everything that runs on the machine.
 type stage struct {
 	Config
 	dir       string
@@ -83,7 +83,7 @@ type stage struct {
 	issues    []issue
 }
 
-// Play plays it all, and waits until all tasks have passed and every delivery is acted on.
+// Play runs the play, and waits until all tasks have passed and every delivery is processed.
 func Play(ctx context.Context, c Config) (r Result, err error) {
 	s := &stage{Config: c, requests: newRequests()}
 	if s.dir, err = os.MkdirTemp("", "sia-scale-"); err != nil {
@@ -147,7 +147,7 @@ func (s *stage) postgres() (url string, err error) {
 	if err := os.Mkdir(pg, 0o755); err != nil {
 		return "", err
 	}
-	if err := os.Chmod(s.dir, 0o711); err != nil { // PostgreSQL's user goes through it
+	if err := os.Chmod(s.dir, 0o711); err != nil { // PostgreSQL's user must enter it
 		return "", err
 	}
 	if s.database, err = storetest.StartServer(pg, "fsync=on", "full_page_writes=on"); err != nil {
@@ -156,10 +156,10 @@ func (s *stage) postgres() (url string, err error) {
 	return s.database.Create("scale")
 }
 
-// processes are the servers, then the runners and what stands before the database.
+// processes returns the servers, then the runners and the pooler.
 func (s *stage) processes() []*process { return slices.Concat(s.servers, s.runners, s.poolers) }
 
-// close ends everything and deletes it.
+// close ends all processes and deletes the folder.
 func (s *stage) close() error {
 	for _, p := range s.processes() {
 		p.kill()
@@ -183,7 +183,7 @@ func (s *stage) close() error {
 	return errors.Join(append(errs, os.RemoveAll(s.dir))...)
 }
 
-// lastLogs is the end of what each process logged, as an error.
+// lastLogs returns the end of each process's log, as an error.
 func (s *stage) lastLogs() error {
 	var errs []error
 	for _, p := range s.processes() {

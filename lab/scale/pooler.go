@@ -11,8 +11,8 @@ import (
 	"github.com/sia-bot/sia/app/store/storetest"
 )
 
-// pooler starts PgBouncer before the database, which pools by transaction: no session is a client's, so notifications
-// don't come through. It returns the URL by which servers reach the database then.
+// pooler starts PgBouncer in front of the database, with transaction pooling: clients have no session, so notifications
+// don't arrive. It returns the database URL for servers.
 // https://www.pgbouncer.org/config.html
 func (s *stage) pooler(ctx context.Context, database string) (string, error) {
 	if s.Pooler == "" {

@@ -12,27 +12,27 @@ import (
 	"time"
 )
 
-// startWithin is how long a process of sia may take until it says that it is ready.
+// startWithin is the time limit until a process of sia logs that it is ready.
 const startWithin = 2 * time.Minute
 
-// tailLines is how many of the last lines of a process's log are kept.
+// tailLines is the number of kept last lines of a process's log.
 const tailLines = 40
 
-// process is a process of sia, or of what stands before the database, that can be killed and started again. When it
-// ends by itself it is started again, as a service manager does.
+// process is a process of sia, or the pooler, that can be killed and started again. If it
+// ends by itself it is started again, as by a service manager.
 type process struct {
 	name    string
 	program string
 	env     []string
 	args    []string
-	ready   string          // is in the line of its log that says so
-	as      func(*exec.Cmd) // nil, or has it run as another user
+	ready   string          // text of the log line that reports readiness
+	as      func(*exec.Cmd) // nil, or sets another user
 
-	turn   sync.Mutex // to start and to kill; it guards what follows
-	cmd    *exec.Cmd  // nil: it was killed
+	turn   sync.Mutex // held to start and to kill; it guards the fields below
+	cmd    *exec.Cmd  // nil: killed
 	ended  chan struct{}
-	memory int64    // the most that one of its lives had, in bytes
-	ends   []string // the last line of each life that ended by itself
+	memory int64    // maximum of all its runs, in bytes
+	ends   []string // the last line of each run that ended by itself
 
 	mu   sync.Mutex
 	last []string
@@ -46,7 +46,7 @@ func (p *process) start(ctx context.Context) error {
 }
 
 func (p *process) launch(ctx context.Context) error {
-	p.cmd = exec.Command(p.program, p.args...) //nolint:noctx // it is killed by hand, and may be killed before ctx ends
+	p.cmd = exec.Command(p.program, p.args...) //nolint:noctx // kill ends it, perhaps before ctx ends
 	p.cmd.Env = p.environ()
 	if p.as != nil {
 		p.as(p.cmd)
@@ -76,7 +76,7 @@ func (p *process) launch(ctx context.Context) error {
 	}
 }
 
-// watch starts the process again when a life of it ends by itself.
+// watch starts the process again when it ends by itself.
 func (p *process) watch(ctx context.Context, life *exec.Cmd, ended chan struct{}) {
 	<-ended
 	if wait(ctx, time.Second) != nil {
@@ -87,13 +87,13 @@ func (p *process) watch(ctx context.Context, life *exec.Cmd, ended chan struct{}
 	if p.cmd != life {
 		return
 	}
-	_ = life.Wait() // its log says why
+	_ = life.Wait() // its log has the reason
 	said := strings.TrimSpace(p.tail())
 	p.ends = append(p.ends, p.name+": "+said[strings.LastIndexByte(said, '\n')+1:])
-	_ = p.launch(ctx) // if it fails it ends, and is started again
+	_ = p.launch(ctx) // if it fails, the process ends and is started again
 }
 
-// run runs another command with the process's configuration, and returns what it prints.
+// run runs another command with the process's configuration, and returns its output.
 func (p *process) run(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, p.program, args...)
 	cmd.Env = p.environ()
@@ -110,7 +110,7 @@ func (p *process) environ() []string {
 	return append([]string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir()}, p.env...)
 }
 
-// read keeps the end of the log, and notes when it says that the process is ready.
+// read keeps the end of the log, and detects when the process is ready.
 func (p *process) read(out io.Reader, ready, ended chan struct{}) {
 	defer close(ended)
 	tellReady := sync.OnceFunc(func() { close(ready) })
@@ -143,30 +143,30 @@ func (p *process) kill() {
 	if p.cmd == nil || p.cmd.Process == nil {
 		return
 	}
-	p.weigh()
+	p.recordMemory()
 	_ = p.cmd.Process.Kill() // it may have ended
 	<-p.ended
 	_ = p.cmd.Wait()
 	p.cmd = nil
 }
 
-// most is the most memory that the process had in any of its lives, in bytes.
+// most returns the maximum memory of the process in all its runs, in bytes.
 func (p *process) most() int64 {
 	p.turn.Lock()
 	defer p.turn.Unlock()
-	p.weigh()
+	p.recordMemory()
 	return p.memory
 }
 
-// ownEnds are the lives that ended by themselves, and what each said last.
+// ownEnds returns the last log lines of the runs that ended by themselves.
 func (p *process) ownEnds() []string {
 	p.turn.Lock()
 	defer p.turn.Unlock()
 	return p.ends
 }
 
-// weigh notes the most memory that the process had, where the system tells.
-func (p *process) weigh() {
+// recordMemory records the process's maximum memory, if the system reports it.
+func (p *process) recordMemory() {
 	if p.cmd == nil {
 		return
 	}

@@ -17,13 +17,13 @@ import (
 
 const (
 	modelKey = "the model's key"
-	maxRepos = 200 // in which tasks are; each may have several
+	maxRepos = 200 // with tasks; each may have several
 )
 
-// loudOrg is the organization of which many issues are labelled at once.
+// loudOrg is the organization with many issues labelled at once.
 const loudOrg = "loud"
 
-// issue is a task's.
+// issue is a task's issue.
 type issue struct {
 	repo     string
 	number   int
@@ -33,16 +33,16 @@ type issue struct {
 
 func orgName(i int) string { return fmt.Sprintf("org-%d", i) }
 
-// repo is the repository of the n-th task.
+// repo returns the repository of the n-th task.
 func (c Config) repo(n int) (owner, name string) {
 	n %= min(c.Tasks, maxRepos)
 	return orgName(n % c.Installations), fmt.Sprintf("busy-%d", n)
 }
 
-// loudRepo is the repository of the n-th issue of the loud installation.
+// loudRepo returns the repository of the n-th issue of the loud installation.
 func (c Config) loudRepo(n int) string { return fmt.Sprintf("loud-%d", n%maxRepos) }
 
-// world makes GitHub, its repositories, and the model.
+// world creates GitHub, its repositories, and the model.
 func (s *stage) world() (err error) {
 	if s.sim, err = ghsim.New(ghsim.Config{Dir: filepath.Join(s.dir, "github")}); err != nil {
 		return err
@@ -118,7 +118,7 @@ func (s *stage) serve(ctx context.Context, database string) error {
 	return nil
 }
 
-// server is the i-th server, and the addresses that it will listen on.
+// server returns the i-th server, and its addresses.
 func (s *stage) server(i int, database, attemptsOn string) (p *process, listen, private string, err error) {
 	if listen, err = freeAddress(); err != nil {
 		return nil, "", "", err
@@ -168,13 +168,13 @@ func (s *stage) install() error {
 	return err
 }
 
-// span is how long noise is sent.
+// span returns the duration of the noise.
 func (c Config) span() time.Duration {
 	return time.Duration(c.Deliveries) * time.Second / time.Duration(c.Rate)
 }
 
-// ask labels the issues of the loud installation, and then the others, spread over the time of the noise, each by a
-// person of its own: one may start three a minute.
+// ask labels the issues of the loud installation, and then the others, spread over the time of the noise, each by
+// another person: one may start three a minute.
 func (s *stage) ask(ctx context.Context) error {
 	for n := range s.Loud {
 		if err := s.label(loudOrg+"/"+s.loudRepo(n), fmt.Sprint("loud-", n), n, true); err != nil {
@@ -194,7 +194,7 @@ func (s *stage) ask(ctx context.Context) error {
 	return nil
 }
 
-// label has a new person open the n-th issue and label it.
+// label opens and labels the n-th issue as a new person.
 func (s *stage) label(repo, login string, n int, loud bool) error {
 	s.sim.CreateUser(login)
 	if err := s.sim.SetPermission(repo, login, "write"); err != nil {
@@ -211,8 +211,8 @@ func (s *stage) label(repo, login string, n int, loud bool) error {
 	return nil
 }
 
-// freeAddress is a loopback address that nobody listened at a moment ago. Its port is below those that systems hand out
-// by themselves (RFC 6335 §6), so that a server that was killed gets it again.
+// freeAddress returns a loopback address that was free a moment ago. Its port is below the dynamic
+// ports (RFC 6335 §6), so that a killed server gets it again.
 func freeAddress() (address string, err error) {
 	for range 100 {
 		var l net.Listener

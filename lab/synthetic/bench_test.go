@@ -8,7 +8,7 @@ import (
 	"github.com/sia-bot/sia/policies/bandit"
 )
 
-// practised is a learner that has seen outcomes in 50 repositories and all
+// practised returns a learner that has seen outcomes in 50 repositories and all
 // patterns, and requests for it.
 func practised(b *testing.B, outcomes int) (*bandit.Learner, []bandit.Request) {
 	p := synthetic.DefaultParameters(50)
@@ -29,7 +29,7 @@ func BenchmarkDecide100k(b *testing.B) {
 	}
 }
 
-// What one outcome costs, which is a copy of what it changes.
+// The cost of one outcome, which is a copy of what it changes.
 func BenchmarkObserve(b *testing.B) {
 	l, rs := practised(b, 10_000)
 	i := 0

@@ -8,11 +8,11 @@ import (
 	"github.com/sia-bot/sia/policies/evolve"
 )
 
-// experimentTasks is how long an experiment runs at most: 2,000 outcomes an arm. It is looked
-// at after each.
+// experimentTasks is the maximum length of an experiment: 2,000 outcomes an arm. It is tested
+// after each.
 const experimentTasks = 4000
 
-// experimentRates are success rates of the policy that is in force.
+// experimentRates are success rates of the policy in force.
 var experimentRates = []float64{0.3, 0.5, 0.7}
 
 // tried is the result of one experiment.
@@ -21,10 +21,10 @@ type tried struct {
 	after   int // outcomes of both arms
 }
 
-// assignment decides who gets the next task of an experiment.
+// assignment decides which arm gets the next task of an experiment.
 type assignment func(r random, experiment string, task int) bool
 
-// fair is the product's lot.
+// fair is the product's assignment.
 func fair(_ random, experiment string, task int) bool {
 	return evolve.Assign(experiment, strconv.Itoa(task))
 }
@@ -34,7 +34,7 @@ func unfair(share float64) assignment {
 	return func(r random, _ string, _ int) bool { return r.Float64() < share }
 }
 
-// experiments measures which candidates are promoted and stopped, and after how many tasks.
+// experiments measures how often candidates are promoted and stopped, and after how many tasks.
 func (m measure) experiments(ctx context.Context) (out []Figure, err error) {
 	var null []tried
 	for _, rate := range experimentRates {
@@ -103,12 +103,12 @@ func (m measure) tried(ctx context.Context, key string, rate, gain float64, l as
 	})
 }
 
-// ended says of each experiment whether it ended so.
+// ended returns for each experiment whether it ended so.
 func ended(all []tried, v evolve.Verdict) []bool {
 	return column(all, func(t tried) bool { return t.verdict == v })
 }
 
-// endings are the figures of experiments that should end so, in outcomes an arm.
+// endings returns the figures of experiments that should end so, in outcomes an arm.
 func (m measure) endings(key, world, what string, all []tried, v evolve.Verdict) []Figure {
 	return m.found(key, world, what, "outcomes an arm", "", column(all, func(t tried) int {
 		if t.verdict != v {

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Unit is what a figure counts.
+// Unit is the unit of a figure.
 type Unit string
 
 // The units.
@@ -21,30 +21,30 @@ const (
 	Tasks  Unit = "tasks"
 )
 
-// Figure is one value that was measured in invented worlds.
+// Figure is one value measured in simulated worlds.
 type Figure struct {
-	Key   string  `json:"key"`   // names it for programs, such as "gate.null.first"
-	World string  `json:"world"` // in which it was measured, in words
-	What  string  `json:"what"`  // was measured, in words
+	Key   string  `json:"key"`   // for programs, such as "gate.null.first"
+	World string  `json:"world"` // the simulated world, in words
+	What  string  `json:"what"`  // the measure, in words
 	Unit  Unit    `json:"unit"`
 	Value float64 `json:"value"`
-	Low   float64 `json:"low"` // 95 % interval, of what chance in the drawn worlds leaves open
+	Low   float64 `json:"low"` // 95 % interval, over random worlds
 	High  float64 `json:"high"`
-	Times int     `json:"times"`         // it was measured: worlds, mostly
-	Bar   string  `json:"bar,omitempty"` // it is held to
+	Times int     `json:"times"`         // number of measurements, usually worlds
+	Bar   string  `json:"bar,omitempty"` // the target
 	Seed  uint64  `json:"seed"`
 }
 
 // z95 is a quantile of the normal distribution: two-sided 95 %.
 const z95 = 1.959964
 
-// share fills in how often something happened, with Wilson's interval (1927).
+// share sets the share of true values, with Wilson's interval (1927).
 func (f Figure) share(happened []bool) Figure {
 	return f.grouped(column(happened, func(h bool) []bool { return []bool{h} }))
 }
 
-// grouped fills in how often something happened in groups that share their chance. The
-// interval is as if a group were one: it is too wide rather than too narrow.
+// grouped sets the share of true values in groups that share their chance. The
+// interval treats a group as one: it is too wide rather than too narrow.
 func (f Figure) grouped(happened [][]bool) Figure {
 	n, yes, all := 0.0, 0.0, 0.0
 	for _, group := range happened {
@@ -66,14 +66,14 @@ func (f Figure) grouped(happened [][]bool) Figure {
 	return f
 }
 
-// meanShare fills in the mean of shares.
+// meanShare sets the mean of shares.
 func (f Figure) meanShare(xs []float64) Figure {
 	mean, half := meanOf(xs)
 	f.Unit, f.Value, f.Low, f.High, f.Times = Share, mean, max(0, mean-half), min(1, mean+half), len(xs)
 	return f
 }
 
-// rootMean fills in the root of the mean of squared errors of shares, in points.
+// rootMean sets the root of the mean squared error of shares, in points.
 func (f Figure) rootMean(squares []float64) Figure {
 	mean, half := meanOf(squares)
 	root := func(x float64) float64 { return 100 * math.Sqrt(max(0, x)) }
@@ -81,14 +81,14 @@ func (f Figure) rootMean(squares []float64) Figure {
 	return f
 }
 
-// meanPoints fills in the mean of differences of shares, in points; below zero is the opposite.
+// meanPoints sets the mean of differences of shares, in points; it may be negative.
 func (f Figure) meanPoints(xs []float64) Figure {
 	mean, half := meanOf(xs)
 	f.Unit, f.Value, f.Low, f.High, f.Times = Points, 100*mean, 100*(mean-half), 100*(mean+half), len(xs)
 	return f
 }
 
-// meanOf is the mean with half of its interval, by the normal distribution.
+// meanOf returns the mean and half of its interval, by the normal distribution.
 func meanOf(xs []float64) (mean, half float64) {
 	n := float64(len(xs))
 	for _, x := range xs {
@@ -100,7 +100,7 @@ func meanOf(xs []float64) (mean, half float64) {
 	return mean, z95 * math.Sqrt(half/n)
 }
 
-// median fills in the median of numbers of tasks; its interval is between order statistics.
+// median sets the median of numbers of tasks; its interval is between order statistics.
 func (f Figure) median(tasks []int) Figure {
 	xs := slices.Sorted(slices.Values(tasks))
 	at := func(rank float64) float64 { return float64(xs[min(len(xs)-1, max(0, int(rank)))]) }
@@ -111,8 +111,8 @@ func (f Figure) median(tasks []int) Figure {
 	return f
 }
 
-// every fills in after how many tasks something happens again, of so many, if it happened.
-// The interval is that of a count, which is taken for normal in its logarithm.
+// every sets the mean number of tasks between two events, if there was one.
+// The interval is that of a count with a normal logarithm.
 func (f Figure) every(tasks, happened int) Figure {
 	spread := math.Exp(z95 / math.Sqrt(float64(happened)))
 	f.Unit, f.Value, f.Times = Tasks, float64(tasks)/float64(happened), happened
@@ -120,9 +120,9 @@ func (f Figure) every(tasks, happened int) Figure {
 	return f
 }
 
-// found are two figures of something that happened after so many of what is counted, 0 for
-// never: how often it did within the most that were looked at, and after how many in the
-// median. There is no median of what happened in less than half of the worlds.
+// found returns two figures of an event, given the number of tasks until it, 0 for
+// never: how often it happened within the maximum, and the median number.
+// There is no median if it happened in less than half of the worlds.
 func (m measure) found(key, world, what, counted, bar string, after []int, most int) []Figure {
 	never := 0
 	late := column(after, func(n int) int {
@@ -140,21 +140,21 @@ func (m measure) found(key, world, what, counted, bar string, after []int, most 
 	return out
 }
 
-// measure is what figures are measured by.
+// measure is the configuration of a measurement.
 type measure struct {
 	seed   uint64
 	worlds int
 }
 
-// figure begins a figure.
+// figure returns a new figure.
 func (m measure) figure(key, world, what, bar string) Figure {
 	return Figure{Key: key, World: world, What: what, Bar: bar, Seed: m.seed}
 }
 
-// seedOf is the seed of the i-th world.
+// seedOf returns the seed of the i-th world.
 func seedOf(seed uint64, i int) uint64 { return seed + uint64(i)*1_000_003 }
 
-// dice are those of the i-th world of a kind. Each kind has its own, so that the figures of
+// dice returns the random numbers of the i-th world of a kind. Each kind has its own, so that the figures of
 // one don't depend on which others are measured.
 func (m measure) dice(kind string, i int) random {
 	h := fnv.New64a()
@@ -162,7 +162,7 @@ func (m measure) dice(kind string, i int) random {
 	return newRandom(seedOf(m.seed, i), h.Sum64())
 }
 
-// inWorlds does the same in n worlds on all cores, until ctx is done. The answers are in the
+// inWorlds calls a function for n worlds on all cores, until ctx is done. The results are in the
 // order of the worlds.
 func inWorlds[T any](ctx context.Context, n int, world func(i int) (T, error)) ([]T, error) {
 	out := make([]T, n)
@@ -182,7 +182,7 @@ func inWorlds[T any](ctx context.Context, n int, world func(i int) (T, error)) (
 	return out, all.Wait()
 }
 
-// column is one thing of each.
+// column returns one value of each.
 func column[T, U any](rows []T, of func(T) U) []U {
 	out := make([]U, len(rows))
 	for i, r := range rows {

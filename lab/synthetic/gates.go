@@ -9,16 +9,16 @@ import (
 
 const (
 	gateProposals = 20 // in a row, for one policy
-	gateTasks     = 60 // played again for each, of which one policy solves each
+	gateTasks     = 60 // replayed for each; exactly one policy solves each
 )
 
-// gated is the result of one series of proposals that are no better.
+// gated is the result of one series of proposals without an improvement.
 type gated struct {
 	first, any bool // passed
-	greedy     bool // the first one had won more tasks than it had lost in the end
+	greedy     bool // the first one won more tasks than it lost
 }
 
-// gates measures which proposals pass when the gate is looked at after every task.
+// gates measures which proposals pass if the gate is tested after every task.
 func (m measure) gates(ctx context.Context) ([]Figure, error) {
 	all, err := inWorlds(ctx, m.worlds, func(i int) (gated, error) {
 		r, w := m.dice("gate.null", i), gated{}
@@ -61,8 +61,8 @@ func (m measure) gates(ctx context.Context) ([]Figure, error) {
 	return out, nil
 }
 
-// replay plays tasks again with the k-th proposal. It returns after how many it passes, 0 for
-// never, and by how many more tasks it won than it lost in the end.
+// replay plays tasks again with the k-th proposal. It returns the number of tasks until it passes, 0 for
+// never, and the won minus the lost tasks.
 func replay(r random, k int, wins float64) (passed, ahead int, err error) {
 	g, err := evolve.NewGate(k)
 	if err != nil {

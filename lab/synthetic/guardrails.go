@@ -8,12 +8,12 @@ import (
 )
 
 const (
-	guardedFirst = 200    // tasks in which the one-shot test looks
+	guardedFirst = 200    // tasks of the one-shot test
 	guardedTasks = 10_000 // tasks after these
-	guardedMost  = 5000   // tasks within which a fall is found, or never
+	guardedMost  = 5000   // maximum number of tasks until a fall is found
 )
 
-// record is what a guardrail knows of the time before a promotion.
+// record has a guardrail's data from before a promotion.
 type record struct {
 	tasks int
 	rate  float64 // the true one
@@ -21,10 +21,10 @@ type record struct {
 
 var records = []record{{50, .6}, {200, .5}, {200, .7}, {1000, .6}}
 
-// guarded is the result of a guardrail when nothing was wrong.
+// guarded is the result of a guardrail if nothing was wrong.
 type guarded struct {
 	after int  // tasks to the roll-back, 0 for none
-	right bool // its limit is not above the true rate
+	right bool // its limit is at most the true rate
 }
 
 // guardrails measures false alarms, and after how many tasks a fall is rolled back.
@@ -55,16 +55,16 @@ func (m measure) guardrails(ctx context.Context) (out []Figure, err error) {
 	return append(out, blamed...), err
 }
 
-// blamedMost is the number of tasks since a promotion in which the cause of a fall is looked for.
+// blamedMost is the number of tasks since a promotion in which the cause of a fall is searched.
 const blamedMost = 1000
 
-// blame measures guardrails together with the tasks that are held back: how soon a harmful change is
-// taken back, and how often a harmless one.
+// blame measures guardrails together with the held-out tasks: how soon a harmful change is
+// rolled back, and how often a harmless one.
 func (m measure) blame(ctx context.Context) (out []Figure, err error) {
 	for _, rec := range []record{{200, .5}, {200, .7}} {
 		for _, fall := range []struct {
 			name, world   string
-			with, without float64 // by how much the rates fall
+			with, without float64 // falls of the rates
 		}{
 			{"change", "now 25 points less with the change", .25, 0},
 			{"all", "now 25 points less with it and without", .25, .25},
@@ -89,7 +89,7 @@ func (m measure) blame(ctx context.Context) (out []Figure, err error) {
 	return out, nil
 }
 
-// heldBack is after how many tasks a change is taken back, those held back among them; 0: it is not.
+// heldBack returns the number of tasks until a change is rolled back, including held-out ones; 0: it is not.
 func (m measure) heldBack(key string, world int, rec record, with, without float64) (int, error) {
 	r, well := m.dice(key, world), 0
 	for range rec.tasks {
@@ -122,14 +122,14 @@ func (m measure) heldBack(key string, world int, rec record, with, without float
 		case evolve.TheChanges:
 			return n + 1, nil
 		case evolve.Everyones, evolve.Nobodys:
-			return 0, nil // it is watched anew
+			return 0, nil // it is watched again
 		}
 	}
 	return 0, nil
 }
 
-// falseAlarms are the figures of guardrails that watch what is as it was. Those that are
-// rolled back in the first tasks are not there for the tasks after.
+// falseAlarms returns the figures of guardrails without a change. Those that are
+// rolled back in the first tasks don't count for later tasks.
 func (m measure) falseAlarms(key, world string, all []guarded) (out []Figure) {
 	add := func(name, what, bar string, happened []bool) {
 		if len(happened) > 0 {
@@ -168,7 +168,7 @@ func (m measure) falseAlarms(key, world string, all []guarded) (out []Figure) {
 	return out
 }
 
-// guard watches so many tasks in each world, after a fall by so much.
+// guard watches a number of tasks in each world, after a fall.
 func (m measure) guard(ctx context.Context, key string, rec record, drop float64, tasks int) ([]guarded, error) {
 	return inWorlds(ctx, m.worlds, func(i int) (guarded, error) {
 		r, well := m.dice(key, i), 0

@@ -8,22 +8,22 @@ import (
 	"github.com/sia-bot/sia/policies/bandit"
 )
 
-// variant is the product's learner with something left out or changed, so that
-// the worth of each part can be measured. The zero variant is the learner as it
-// ships, told the fixed rules and nothing more about the world.
+// variant is the product's learner with a part removed or changed, to
+// measure the value of each part. The zero variant is the released learner,
+// with the fixed rules and no other knowledge of the world.
 type variant struct {
-	expert     bool // it starts from the table that ships
-	silent     bool // the model says nothing
-	unasked    bool // the model's confidence today is not used, its average is
-	unheard    bool // its average is not used, today's is
+	expert     bool // it starts from the shipped table
+	silent     bool // the model has no ratings
+	unasked    bool // without the model's present confidence, with its average
+	unheard    bool // without its average, with the present one
 	unobserved bool // outcomes are not reported
-	pooled     bool // repositories are not told apart
-	alone      bool // each repository has a learner of its own
-	still      bool // nothing is left to chance
-	picks      bool // the model rates its pick alone
+	pooled     bool // all repositories count as one
+	alone      bool // each repository has its own learner
+	still      bool // no random choices
+	picks      bool // the model rates only its pick
 }
 
-// learned is the product's learner, asked and told as the product does it.
+// learned is the product's learner, called as in the product.
 type learned struct {
 	variant
 	w          *World
@@ -33,10 +33,10 @@ type learned struct {
 	tasks      int              // begun
 	diagnosis  bandit.Diagnosis // of the present task
 	used       []string
-	imported   imported // nil: nothing was
+	imported   imported // nil: none
 }
 
-// imported is what other installations saw of a technique on a pattern.
+// imported returns other installations' outcomes of a technique on a pattern.
 type imported func(language, pattern, technique string) bandit.Tally
 
 func (v variant) player(w *World, seed uint64) (player, error) {
@@ -58,14 +58,14 @@ func (v variant) player(w *World, seed uint64) (player, error) {
 			break
 		}
 	}
-	for _, k := range defaultOrder { // what the learner can't tell apart comes in the fixed rules' order
+	for _, k := range defaultOrder { // on a tie, the fixed rules' order decides
 		p.candidates = append(p.candidates, bandit.Candidate{Technique: techniques[k]})
 	}
 	return p, nil
 }
 
-// onlyRules is a policy with a table that knows the fixed rules' first choices alone. It ranks the
-// others alike, because a technique that the table doesn't rank would be on trial.
+// onlyRules is a policy with a table of only the fixed rules' first choices. It ranks the
+// others equally, because a technique that the table doesn't rank would be on trial.
 func onlyRules(p bandit.Policy) bandit.Policy {
 	p.Rules.Shares = bandit.Shares{First: ruleShare, Second: otherShare, Later: otherShare, Other: otherShare}
 	p.Rules.Ranks = make(map[string]map[string]int, MaxPatterns)
@@ -117,7 +117,7 @@ func (p *learned) choose(t *Task, tried []int, _ uint) int {
 	return k
 }
 
-// told are the candidates with what other installations saw of them.
+// told returns the candidates with other installations' outcomes.
 func (p *learned) told(t *Task) []bandit.Candidate {
 	cs := slices.Clone(p.candidates)
 	for i := range cs {

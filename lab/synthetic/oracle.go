@@ -5,9 +5,9 @@ package synthetic
 var difficulties = [...]struct{ sd, p float64 }{{-2, .1}, {-1, .23}, {0, .34}, {1, .23}, {2, .1}}
 
 // oracle knows the world's true probabilities and how often patterns are
-// mistaken, and concludes by Bayes' rule what the diagnosis, the failures in this
-// task say about the true pattern; it does not hear the model. What
-// is between it and a learner is the price of not knowing the probabilities.
+// misdiagnosed, and infers the true pattern from the diagnosis and the failures in this
+// task by Bayes' rule; it ignores the model. Its difference
+// to a learner is the cost of not knowing the probabilities.
 type oracle struct {
 	w       *World
 	success [][MaxPatterns][len(difficulties)][Techniques]float64 // by repository
@@ -46,7 +46,7 @@ func (o *oracle) choose(t *Task, tried []int, used uint) int {
 	return scored(func(_ *Task, k int) float64 { return expected[k] }).choose(t, tried, used)
 }
 
-// diagnose fills in the probability of each true pattern and difficulty.
+// diagnose sets the probability of each true pattern and difficulty.
 func (o *oracle) diagnose(t *Task) {
 	for i := range o.w.Patterns {
 		for j, d := range difficulties {

@@ -2,10 +2,10 @@ package synthetic
 
 import "math"
 
-// player is a policy at work in one world. It plays tasks one after the other.
+// player is a policy in one world. It plays tasks one after the other.
 type player interface {
-	// choose picks a technique that has no bit in used. The task's outcomes are in
-	// t: a player that learns may look at the outcome of its choice.
+	// choose picks a technique without a bit in used. The task's outcomes are in
+	// t: a player that learns may read the outcome of its choice.
 	choose(t *Task, tried []int, used uint) int
 }
 
@@ -41,7 +41,7 @@ var contenders = []contender{
 	}},
 }
 
-// ablations are ours with one thing different.
+// ablations are ours with one difference.
 var ablations = []contender{
 	{"ours without the model's word", variant{silent: true}.player},
 	{"ours, told the model's pick alone", variant{picks: true}.player},
@@ -86,14 +86,14 @@ func fixedRules(t *Task, k int) float64 { return logit(ruleShares[t.diagnosed][k
 // fixedConfidence adds the model's confidence, standardised, with weight .35.
 func fixedConfidence(t *Task, k int) float64 { return fixedRules(t, k) + 0.35*t.z(k) }
 
-// What the fixed rules expect of a rule's technique, and of the rest.
+// The fixed rules' expected shares of a rule's technique, and of the rest.
 const (
 	ruleShare  = 0.38
 	otherShare = 0.20
 )
 
-// ruleShares are what the fixed rules expect of each technique, less a little for each place
-// further down in the default order.
+// ruleShares are the fixed rules' expected shares of techniques, slightly less for each later
+// place in the default order.
 var ruleShares = func() (m [MaxPatterns][Techniques]float64) {
 	for i, n := range natures {
 		for k := range Techniques {
@@ -109,7 +109,7 @@ var ruleShares = func() (m [MaxPatterns][Techniques]float64) {
 	return m
 }()
 
-// z is the model's opinion of a technique, standardised within the task.
+// z returns the model's opinion of a technique, standardised within the task.
 func (t *Task) z(k int) float64 {
 	mean, variance := 0.0, 0.0
 	for _, x := range t.opinion {

@@ -5,16 +5,16 @@ import (
 	"fmt"
 )
 
-// Subject is one thing that policies are learned or judged by, with its figures.
+// Subject is one method that learns or judges policies, with its figures.
 type Subject struct {
 	Name    string   `json:"name"`
 	Figures []Figure `json:"figures"`
 }
 
-// Policies measures what coordination policies are learned and judged by: the log is mined,
+// Policies measures how coordination policies are learned and judged: the log is mined,
 // candidates are ranked, changes pass a gate, an experiment and a guardrail. Each figure is
-// measured in so many worlds, and what takes longest in fewer of them. A figure that these
-// worlds say nothing about is left out. The same seed and number give the same figures on any
+// measured in so many worlds, and the slowest ones in fewer. A figure without
+// data in these worlds is left out. The same seed and number give the same figures on any
 // number of cores.
 func Policies(ctx context.Context, seed uint64, worlds int) ([]Subject, error) {
 	if worlds < 1 {

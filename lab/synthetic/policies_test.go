@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// figuresOf are all figures by key.
+// figuresOf returns all figures by key.
 func figuresOf(t *testing.T, seed uint64, worlds int) map[string]Figure {
 	t.Helper()
 	subjects, err := Policies(t.Context(), seed, worlds)
@@ -29,7 +29,7 @@ func figuresOf(t *testing.T, seed uint64, worlds int) map[string]Figure {
 	return all
 }
 
-// What holds of every figure, and what the figures are held to, as far as so few worlds tell.
+// What is true of every figure, and the figures' targets, as far as so few worlds can show.
 //
 //test:thorough
 func TestPoliciesHoldTheirBars(t *testing.T) {
@@ -91,7 +91,7 @@ func TestPoliciesRefuse(t *testing.T) {
 	}
 }
 
-// Figures of numbers that can be worked out by hand.
+// Figures of numbers that can be computed by hand.
 func TestFigures(t *testing.T) {
 	yes := func(yes, all int) []bool {
 		out := make([]bool, all)
@@ -102,7 +102,7 @@ func TestFigures(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		got  Figure
-		want [3]float64 // value, low, high, in the fourth place
+		want [3]float64 // value, low, high, to four decimal places
 	}{
 		{Figure{}.share(yes(5, 100)), [3]float64{.05, .0215, .1118}},
 		{Figure{}.share(yes(0, 10)), [3]float64{0, 0, .2775}},

@@ -6,9 +6,9 @@ import (
 	"github.com/sia-bot/sia/policies/bandit"
 )
 
-// Practice is the learner that ships after it has seen so many outcomes in a
-// world, and requests of that world for it to answer, in full and not tersely, as
-// the product asks: what the time of a decision is measured with. The same
+// Practice returns the released learner after a number of outcomes in a
+// world, and requests of that world, complete as in
+// the product, to measure the time of a decision. The same
 // arguments give the same learner and requests.
 func Practice(p Parameters, seed uint64, outcomes, requests int) (*bandit.Learner, []bandit.Request, error) {
 	w, err := NewWorld(p, seed)

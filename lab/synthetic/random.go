@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// random is a seeded PCG with the samplers a world needs.
+// random is a seeded PCG with the samplers of a world.
 type random struct{ *rand.Rand }
 
 func newRandom(seed, stream uint64) random { return random{rand.New(rand.NewPCG(seed, stream))} }

@@ -15,7 +15,7 @@ const (
 	rankedOptions    = 3
 	rankedCandidates = 5
 	rankedSd         = 0.8 // of a chance, in log odds
-	rankedLess       = 5   // so many times fewer worlds: they take long
+	rankedLess       = 5   // divisor of the number of worlds: they are slow
 )
 
 // table is a policy: its option for each kind of task.
@@ -25,7 +25,7 @@ type table [rankedKinds]int
 type rankedLog struct {
 	name, world string
 	decisions   int
-	explore     float64 // share of decisions that are drawn from all options alike
+	explore     float64 // share of decisions drawn uniformly from all options
 }
 
 var rankedLogs = []rankedLog{
@@ -37,19 +37,19 @@ var rankedLogs = []rankedLog{
 // ranked is the result of ranking in one world.
 type ranked struct {
 	refused       []bool // by candidate
-	unseen        []bool // by candidate that was estimated: chance did what it does otherwise once at most
+	unseen        []bool // by estimated candidate: its different choice was drawn at most once
 	snips, doubly estimator
 }
 
-// estimator is how well one estimator did in one world.
+// estimator is the result of one estimator in one world.
 type estimator struct {
-	squares []float64 // by candidate that was estimated: squared error
-	covered []bool    // likewise: the interval holds the truth
+	squares []float64 // by estimated candidate: squared error
+	covered []bool    // likewise: the interval contains the truth
 	first   bool      // the best one is ranked first; false unless all were estimated
 }
 
-// ranking measures how well candidates are ranked of which the truth is known. Each changes
-// the option of one kind of task, as a proposal does.
+// ranking measures how well candidates with a known truth are ranked. Each changes
+// the option of one kind of task, like a proposal.
 func (m measure) ranking(ctx context.Context) (out []Figure, err error) {
 	for _, l := range rankedLogs {
 		worlds, err := inWorlds(ctx, max(1, m.worlds/rankedLess), func(i int) (ranked, error) {
@@ -149,7 +149,7 @@ func (e *estimator) add(got mine.Estimate, truth float64) {
 	e.covered = append(e.covered, got.Low <= truth && truth <= got.High)
 }
 
-// draw makes a log: the present policy decides, or chance.
+// draw generates a log: the present policy decides, or chance.
 func (l rankedLog) draw(r random, truth [rankedKinds][rankedOptions]float64, present table) []mine.Decision {
 	ds := make([]mine.Decision, l.decisions)
 	for i := range ds {
@@ -170,7 +170,7 @@ func (l rankedLog) draw(r random, truth [rankedKinds][rankedOptions]float64, pre
 	return ds
 }
 
-// candidates are different policies that change the present one for one kind each.
+// candidates returns different policies that change the present one for one kind each.
 func candidates(r random, present table) (out []table) {
 	for _, n := range r.Perm(rankedKinds * (rankedOptions - 1))[:rankedCandidates] {
 		c := present
@@ -180,7 +180,7 @@ func candidates(r random, present table) (out []table) {
 	return out
 }
 
-// decide is what the policy decides in each decision of a log.
+// decide returns the policy's choice in each decision of a log.
 func (t table) decide(ds []mine.Decision) [][]mine.Option {
 	of := map[policies.Kind][]mine.Option{}
 	for kind, o := range t {
@@ -189,7 +189,7 @@ func (t table) decide(ds []mine.Decision) [][]mine.Option {
 	return column(ds, func(d mine.Decision) []mine.Option { return of[d.Context.Task.Kind] })
 }
 
-// done is in how many decisions chance did what the policy does otherwise than the present one.
+// done returns the number of decisions in which chance made the policy's choice and the present policy would not.
 func (t table) done(ds []mine.Decision, present table) (n int) {
 	other, now := t.decide(ds), present.decide(ds)
 	for i, d := range ds {
@@ -200,7 +200,7 @@ func (t table) done(ds []mine.Decision, present table) (n int) {
 	return n
 }
 
-// best is the place of the largest.
+// best returns the index of the largest.
 func best(xs []float64) (at int) {
 	for i, x := range xs {
 		if x > xs[at] {

@@ -6,29 +6,29 @@ import (
 	"slices"
 )
 
-// approaches is how many techniques are tried before a task goes to a person.
+// approaches is the number of techniques that are tried before a task goes to a person.
 const approaches = 5
 
-// Windows are the numbers of tasks after which a window of the figures ends.
+// Windows are the numbers of tasks at which the windows of the figures end.
 var Windows = []int{50, 200, 1000, 5000}
 
-// Plan is what to play.
+// Plan configures what to play.
 type Plan struct {
 	Parameters Parameters `json:"parameters"`
 	Seed       uint64     `json:"seed"`
 	Worlds     int        `json:"worlds"`    // at least 1
 	Tasks      int        `json:"tasks"`     // in each world, at least 1
-	Ablations  bool       `json:"ablations"` // also ours with one part left out at a time
+	Ablations  bool       `json:"ablations"` // also ours without one part at a time
 }
 
-// Figures are what a policy achieved in a number of tasks. All but Tasks are
+// Figures are a policy's results in a number of tasks. All except Tasks are
 // means over them.
 type Figures struct {
 	Tasks    int     `json:"tasks"`
 	Resolved float64 `json:"resolved"` // within the approaches, 0–1
 	First    float64 `json:"first"`    // by the first technique, 0–1
 	Tried    float64 `json:"tried"`    // techniques per task
-	Cost     float64 `json:"cost"`     // per task, a person's included, in usual attempts
+	Cost     float64 `json:"cost"`     // per task, including a person's, in usual attempts
 }
 
 // Row is one policy's figures.
@@ -40,10 +40,10 @@ type Row struct {
 	OverExpert Gain      `json:"over_expert"` // over the expert table
 }
 
-// Gain is how much more of the same tasks a policy resolves than another, overall, in the mean over worlds.
+// Gain is the difference of two policies' shares of resolved tasks, on the same tasks, as the mean over worlds.
 type Gain struct {
 	Mean float64 `json:"mean"` // 0–1
-	Half float64 `json:"half"` // half of its 95 % interval, of what chance in the drawn worlds leaves open
+	Half float64 `json:"half"` // half of its 95 % interval, over random worlds
 }
 
 // Result is a table. Its figures are synthetic.
@@ -53,7 +53,7 @@ type Result struct {
 	Rows    []Row    `json:"rows"`
 }
 
-// sums are what a policy achieved in one window of one world.
+// sums are a policy's results in one window of one world.
 type sums struct {
 	tasks, resolved, first, tried int
 	cost                          float64
@@ -149,8 +149,8 @@ func play(p player, tasks []Task) []sums {
 	return out
 }
 
-// playOne lets a player play a task. It returns what was tried, appended to
-// tried, and whether the last of it resolved the task.
+// playOne lets a player play a task. It returns the tried techniques, appended to
+// tried, and whether the last one resolved the task.
 func playOne(p player, t *Task, tried []int) (_ []int, resolved bool) {
 	used := uint(0)
 	for len(tried) < approaches && !resolved {
@@ -160,7 +160,7 @@ func playOne(p player, t *Task, tried []int) (_ []int, resolved bool) {
 	return tried, resolved
 }
 
-// result sums worlds up, in their order.
+// result sums up worlds, in their order.
 func (p Plan) result(worlds [][][]sums) Result {
 	res := Result{Plan: p, Windows: p.windows()}
 	for c, contender := range p.contenders() {
@@ -183,7 +183,7 @@ func (p Plan) result(worlds [][][]sums) Result {
 	return res
 }
 
-// gain is that of the c-th contender over the named one.
+// gain returns the gain of the c-th contender over the named one.
 func (p Plan) gain(worlds [][][]sums, c int, over string) Gain {
 	other := slices.IndexFunc(p.contenders(), func(c contender) bool { return c.name == over })
 	resolved := func(windows []sums) float64 {
@@ -197,7 +197,7 @@ func (p Plan) gain(worlds [][][]sums, c int, over string) Gain {
 	return Gain{mean, half}
 }
 
-// windows names the windows that the plan's tasks reach.
+// windows returns the names of the windows that the plan's tasks reach.
 func (p Plan) windows() (names []string) {
 	from := 1
 	for i, end := range Windows {

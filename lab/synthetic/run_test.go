@@ -37,9 +37,9 @@ func rowOf(t *testing.T, r Result, policy string) Row {
 	return Row{}
 }
 
-// What the product does in each kind of world, from the table that ships, beside every policy that learns nothing: the
-// worlds in which one of these is ahead are named, the expert table among them. Chance in twelve worlds decides where
-// they are close, and the seed is fixed, so only a change of the learner changes the answer; docs/learning-figures.md
+// The product in each kind of world, from the shipped table, compared with every policy that does not learn: the
+// test names the worlds in which one of these is ahead, including the expert table. If they are close, chance in twelve
+// worlds decides; the seed is fixed, so only a change of the learner changes the result. docs/learning-figures.md
 // has more worlds, with intervals.
 func TestWhereOursIsAhead(t *testing.T) {
 	for _, tt := range []struct {
@@ -82,8 +82,8 @@ func TestWhereOursIsAhead(t *testing.T) {
 	}
 }
 
-// The easy world is the one that the reference figures are of: a policy that chooses
-// at random, the fixed rules and the oracle achieve in it what they achieved there.
+// The reference figures are of the easy world: a random policy, the fixed rules
+// and the oracle must reproduce them.
 func TestWorldIsTheReference(t *testing.T) {
 	r := run(t, Plan{Parameters: EasyParameters(10), Seed: 9090909, Worlds: 15, Tasks: 300})
 	for _, tt := range []struct {
@@ -98,8 +98,8 @@ func TestWorldIsTheReference(t *testing.T) {
 	}
 }
 
-// Both the model's word and outcomes improve ours where the model is right without bias. Effects of less than some
-// points take more worlds to see (docs/learning-figures.md).
+// Both the model's ratings and outcomes improve ours if the model is right without bias. Smaller effects need more
+// worlds (docs/learning-figures.md).
 func TestAblations(t *testing.T) {
 	r := run(t, Plan{Parameters: EasyParameters(10), Seed: 11, Worlds: 3, Tasks: 250, Ablations: true})
 	ours, silent, rules := overall(t, r, Learned), overall(t, r, "ours without the model's word"),

@@ -14,22 +14,22 @@ import (
 	"github.com/sia-bot/sia/policies/priors"
 )
 
-// What is played to measure what priors of other installations are worth.
+// The numbers for measuring priors of other installations.
 const (
 	ownRepos = 5   // repositories of an installation, which is one organisation
-	ownTasks = 200 // that each installation shares, and that the experienced one has behind it
-	newTasks = 50  // the first ones of a new installation, by which all are measured
+	ownTasks = 200 // shared by each installation, and played by the experienced one
+	newTasks = 50  // the first ones of a new installation, for the figures
 	arrivals = 20  // new installations in a world
 )
 
 // Priors measures what a new installation gains by the priors of others. In each of so many worlds
-// installations that differ, but have techniques and patterns in common, play 200 tasks each. Their counts
-// are blurred, signed, read, put together, signed and read again by the code that ships. Then the first 50 tasks of
-// other installations are played: knowing nothing, with the priors, and after 200 tasks of their own. To tell
-// where the difference of the last two comes from, they are played twice more: with the same counts without
-// noise, and after 200 tasks in which the model was heard and no outcome was told. Each technique that was chosen
-// first counts by its chance to resolve the task, which is known in an invented world and leaves less to luck than
-// whether it did. The same arguments give the same figures on any number of cores.
+// different installations, with common techniques and patterns, play 200 tasks each. The released code adds noise to
+// their counts, and signs, reads, aggregates, signs and reads them again. Then the first 50 tasks of
+// other installations are played: without data, with the priors, and after 200 tasks of their own. To explain
+// the difference of the last two, they are played twice more: with the same counts without
+// noise, and after 200 tasks with the model's ratings and without outcomes. A first technique
+// counts by its chance to resolve the task, which is known in a simulated world and varies less than
+// the outcome. The same arguments give the same figures on any number of cores.
 func Priors(ctx context.Context, seed uint64, worlds, installations int) ([]Figure, error) {
 	if worlds < 1 || installations < 1 {
 		return nil, fmt.Errorf("figures are measured in at least one world of one installation, not %d of %d",
@@ -69,7 +69,7 @@ func Priors(ctx context.Context, seed uint64, worlds, installations int) ([]Figu
 	}, nil
 }
 
-// newcomer is how likely the first technique resolves the first tasks, in the mean over all new installations
+// newcomer is the mean chance of the first technique in the first tasks, over all new installations
 // of a world.
 type newcomer struct{ alone, told, exact, heard, experienced float64 }
 
@@ -82,7 +82,7 @@ func playNewcomers(ctx context.Context, n int, seed uint64) (out newcomer, err e
 		return out, err
 	}
 	var reports []priors.Report
-	exact := exactly{}
+	exact := exactCounts{}
 	for i := range n {
 		if err := ctx.Err(); err != nil {
 			return out, err
@@ -98,21 +98,21 @@ func playNewcomers(ctx context.Context, n int, seed uint64) (out newcomer, err e
 		return out, err
 	}
 	for i := range arrivals {
-		if err := errors.Join(ctx.Err(), out.arrive(w, n+i, shared, exact, seed)); err != nil {
+		if err := errors.Join(ctx.Err(), out.playFirst(w, n+i, shared, exact, seed)); err != nil {
 			return out, err
 		}
 	}
 	return out, nil
 }
 
-// exactly is what all installations together saw of the first techniques, in all languages.
-type exactly map[priors.Cell]bandit.Tally
+// exactCounts has the outcomes of the first techniques of all installations together, in all languages.
+type exactCounts map[priors.Cell]bandit.Tally
 
-func (e exactly) technique(_, pattern, technique string) bandit.Tally {
+func (e exactCounts) technique(_, pattern, technique string) bandit.Tally {
 	return e[priors.Cell{Language: priors.Any, Pattern: pattern, Technique: technique}]
 }
 
-func (e exactly) add(o priors.Outcome) {
+func (e exactCounts) add(o priors.Outcome) {
 	c := priors.Cell{Language: priors.Any, Pattern: o.Pattern, Technique: o.Technique}
 	t := e[c]
 	t.Tried++
@@ -122,8 +122,8 @@ func (e exactly) add(o priors.Outcome) {
 	e[c] = t
 }
 
-// arrive plays the first tasks of a new installation.
-func (x *newcomer) arrive(w *World, installation int, shared *priors.Priors, exact exactly, seed uint64) error {
+// playFirst plays the first tasks of a new installation.
+func (x *newcomer) playFirst(w *World, installation int, shared *priors.Priors, exact exactCounts, seed uint64) error {
 	own, next := w.tasksOf(installation, seed, 3, ownTasks), w.tasksOf(installation, seed, 4, newTasks)
 	told := func(language, pattern, technique string) bandit.Tally {
 		return bandit.Tally(shared.Technique(language, pattern, technique))
@@ -131,7 +131,7 @@ func (x *newcomer) arrive(w *World, installation int, shared *priors.Priors, exa
 	for _, as := range []struct {
 		into       *float64
 		before     []Task
-		unobserved bool // the outcomes of the tasks before
+		unobserved bool // outcomes of the earlier tasks are not reported
 		told       imported
 	}{{into: &x.alone}, {into: &x.told, told: told}, {into: &x.exact, told: exact.technique},
 		{into: &x.heard, before: own, unobserved: true}, {into: &x.experienced, before: own}} {
@@ -141,16 +141,16 @@ func (x *newcomer) arrive(w *World, installation int, shared *priors.Priors, exa
 		}
 		p := player.(*learned)
 		p.imported, p.unobserved = as.told, as.unobserved
-		firsts(p, as.before)
+		firstResults(p, as.before)
 		p.unobserved = false
-		for i, f := range firsts(p, next) {
+		for i, f := range firstResults(p, next) {
 			*as.into += w.chance(&next[i], f.technique) / (arrivals * newTasks)
 		}
 	}
 	return nil
 }
 
-// tasksOf are tasks of an installation.
+// tasksOf returns tasks of an installation.
 func (w *World) tasksOf(installation int, seed, stream uint64, n int) []Task {
 	r := newRandom(seed, stream<<32|uint64(installation))
 	out := make([]Task, n)
@@ -160,7 +160,7 @@ func (w *World) tasksOf(installation int, seed, stream uint64, n int) []Task {
 	return out
 }
 
-// languageOf is the language of a repository. Those of an installation differ.
+// languageOf returns the language of a repository. Those of an installation differ.
 func languageOf(repo int) string { return priors.Languages()[repo%len(priors.Languages())] }
 
 // first is the result of the first technique in a task.
@@ -169,8 +169,8 @@ type first struct {
 	resolved  bool
 }
 
-// firsts lets a player play tasks in their order.
-func firsts(p player, tasks []Task) (out []first) {
+// firstResults lets a player play tasks in their order.
+func firstResults(p player, tasks []Task) (out []first) {
 	for i := range tasks {
 		tried, resolved := playOne(p, &tasks[i], nil)
 		out = append(out, first{tried[0], resolved && len(tried) == 1})
@@ -178,16 +178,16 @@ func firsts(p player, tasks []Task) (out []first) {
 	return out
 }
 
-// report is what an installation shares after its tasks, signed and read again. What it saw without noise is
+// report returns an installation's report after its tasks, signed and read again. The counts without noise are
 // added to exact.
-func (w *World) report(installation int, seed uint64, exact exactly) (r priors.Report, err error) {
+func (w *World) report(installation int, seed uint64, exact exactCounts) (r priors.Report, err error) {
 	player, err := variant{}.player(w, seed)
 	if err != nil {
 		return r, err
 	}
 	tasks := w.tasksOf(installation, seed, 3, ownTasks)
 	var outcomes []priors.Outcome
-	for i, f := range firsts(player, tasks) {
+	for i, f := range firstResults(player, tasks) {
 		o := priors.Outcome{Task: strconv.Itoa(i), Language: languageOf(tasks[i].repo),
 			Pattern: natures[tasks[i].diagnosed].name, Technique: techniques[f.technique], Resolved: f.resolved}
 		outcomes = append(outcomes, o)
@@ -210,7 +210,7 @@ func (w *World) report(installation int, seed uint64, exact exactly) (r priors.R
 	return priors.ReadReport(signed)
 }
 
-// published are the priors of some reports, signed and read again.
+// published returns the priors of some reports, signed and read again.
 func published(reports []priors.Report, seed uint64) (*priors.Priors, error) {
 	key, err := priors.NewKey(seeded(seed, 1<<40))
 	if err != nil {
@@ -228,7 +228,7 @@ func published(reports []priors.Report, seed uint64) (*priors.Priors, error) {
 	return p, err
 }
 
-// seeded are bytes that are the same again, in the place of those of crypto/rand.
+// seeded is a deterministic replacement for crypto/rand.
 func seeded(seed, stream uint64) *rand.ChaCha8 {
 	var s [32]byte
 	binary.LittleEndian.PutUint64(s[:], seed)

@@ -34,7 +34,7 @@ func TestPriorsAreTheSameOnAnyNumberOfCores(t *testing.T) {
 		}
 		rate[f.Key] = f
 	}
-	// Of 800 first tasks each: what was shared decides something, and nobody gets near what nobody could.
+	// With 800 first tasks each, the shared counts have an effect, and no result is impossibly good.
 	alone, told := rate["priors.30.alone"], rate["priors.30.told"]
 	if alone.Value == told.Value || told.Value > .5 || told.Value < .2 {
 		t.Errorf("alone %.3f, told %.3f", alone.Value, told.Value)
@@ -55,7 +55,7 @@ func TestPriorsRefuse(t *testing.T) {
 	}
 }
 
-// What counts by its chance is what would be counted by its outcome.
+// Counting by the chance gives the same mean as counting by the outcome.
 func TestChanceIsThatOfTheOutcome(t *testing.T) {
 	w, err := NewWorld(EasyParameters(10), 7)
 	if err != nil {

@@ -16,8 +16,8 @@ const (
 	planted    = "planted"
 )
 
-// plants are techniques with a known true worth, each by its log odds for a task. For every pattern, a
-// planted technique is as good as the world's best, third or fifth best, or resolves next to nothing.
+// plants are techniques with a known true value, each by its log odds for a task. For every pattern, a
+// planted technique is as good as the world's best, third or fifth best, or resolves almost nothing.
 var plants = []struct {
 	key, world string
 	odds       func(best []float64) float64 // best are those of the world's techniques, best first
@@ -30,13 +30,13 @@ var plants = []struct {
 
 // trialled is the result of the trial of one technique in one world.
 type trialled struct {
-	kept, retired int     // tasks until then; 0: it was not within the tasks that were played
-	share         float64 // of the decisions after the first of a task that chose it while it was on trial
-	cost          float64 // of resolved tasks, compared with the same tasks without it
+	kept, retired int     // tasks until then; 0: it was not within the played tasks
+	share         float64 // of a task's decisions after the first that chose it while on trial
+	cost          float64 // in resolved tasks, compared with the same tasks without it
 	costOfTrial   float64 // the same, up to the verdict
 }
 
-// trials measures how techniques of known worth fare on trial, and what trying them costs.
+// trials measures the verdicts on techniques of known value, and the cost of trying them.
 func (m measure) trials(ctx context.Context) (out []Figure, err error) {
 	worlds := max(1, m.worlds/5)
 	all, err := inWorlds(ctx, worlds, m.trialsIn)
@@ -100,7 +100,7 @@ func (m measure) trialsIn(i int) ([]trialled, error) {
 	return out, nil
 }
 
-// playTrial plays tasks with the learner that ships. resolves says for each task whether the planted
+// playTrial plays tasks with the released learner. resolves has for each task whether the planted
 // technique resolves it; nil: there is none.
 func (m measure) playTrial(
 	w *World, seed uint64, tasks []Task, resolves []bool,
@@ -160,7 +160,7 @@ func (m measure) playTrial(
 	return solved, came, nil
 }
 
-// ended notes after how many tasks a verdict was spoken.
+// ended records the number of tasks until a verdict.
 func (t *trialled) ended(v bandit.Verdict, tasks int) {
 	switch v {
 	case bandit.Kept:
@@ -170,7 +170,7 @@ func (t *trialled) ended(v bandit.Verdict, tasks int) {
 	}
 }
 
-// shareOf is the share of what is true.
+// shareOf returns the share of true values.
 func shareOf(all []bool) float64 {
 	n := 0
 	for _, x := range all {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Confidence is how the model's opinion relates to the truth.
+// Confidence is the relation of the model's opinion to the truth.
 type Confidence string
 
 // The kinds of confidence.
@@ -13,7 +13,7 @@ const (
 	Biased      Confidence = "biased"      // the truth, damped, firm preferences per pattern, and noise
 	Informative Confidence = "informative" // the truth, damped, and noise
 	Noise       Confidence = "noise"       // noise alone
-	Prejudiced  Confidence = "prejudiced"  // firm preferences per pattern that have nothing to do with the truth
+	Prejudiced  Confidence = "prejudiced"  // firm preferences per pattern, unrelated to the truth
 )
 
 // Parameters describe a kind of world. Standard deviations are in log odds.
@@ -28,14 +28,14 @@ type Parameters struct {
 	Unresolvable float64    `json:"unresolvable"`  // share of tasks that no technique resolves
 	Misdiagnosis float64    `json:"misdiagnosis"`  // share of diagnoses that are wrong, half of them the neighbour
 	Noise        float64    `json:"noise"`         // in the model's confidence
-	Signal       float64    `json:"signal"`        // how much of the truth is in the model's confidence, 0–1
-	RuleGood     float64    `json:"rule_good"`     // how much better natural techniques are; 0: rules are worthless
-	RulesWrong   bool       `json:"rules_wrong"`   // other techniques than the natural ones are the better ones
+	Signal       float64    `json:"signal"`        // weight of the truth in the model's confidence, 0–1
+	RuleGood     float64    `json:"rule_good"`     // advantage of natural techniques; 0: rules are worthless
+	RulesWrong   bool       `json:"rules_wrong"`   // techniques other than the natural ones are better
 	Confidence   Confidence `json:"confidence"`
 }
 
-// DefaultParameters are those of the world that the headline figures are of, for so many repositories. The
-// model is right in part, but firmly biased. How much tasks differ is as in what was recorded of coders on
+// DefaultParameters returns the parameters of the world of the main figures, for so many repositories. The
+// model is partly right, but firmly biased. The variance of tasks is that of recorded coders on
 // SWE-bench Verified and Pro: a standard deviation of 2.5, and one task in ten that nobody resolves.
 func DefaultParameters(repos int) Parameters {
 	p := EasyParameters(repos)
@@ -43,8 +43,8 @@ func DefaultParameters(repos int) Parameters {
 	return p
 }
 
-// EasyParameters are those of a world in which the model is right without bias and tasks are about equally
-// hard. The first figures were of it; no more is known for it than for the others.
+// EasyParameters returns the parameters of a world in which the model is right without bias and tasks are about equally
+// hard. The first figures were of it; it has no more evidence than the others.
 func EasyParameters(repos int) Parameters {
 	return Parameters{
 		Patterns: 8, Repos: repos, ReposPerOrg: 5, SdGlobal: 0.6, SdOrg: 0.35, SdRepo: 0.45, SdTask: 0.8,
@@ -52,7 +52,7 @@ func EasyParameters(repos int) Parameters {
 	}
 }
 
-// check says which parameter is out of range.
+// check returns an error that names a parameter out of range.
 func (p Parameters) check() error {
 	share := func(x float64) bool { return x >= 0 && x <= 1 }
 	switch {
@@ -112,7 +112,7 @@ func NewWorld(p Parameters, seed uint64) (*World, error) {
 	return w, nil
 }
 
-// drawBase draws what all repositories have in common.
+// drawBase draws what all repositories share.
 func (w *World) drawBase(r random) (base logOdds) {
 	const hard = -1.9 // an arbitrary technique resolves about one task in seven
 	for i := range w.Patterns {
@@ -121,7 +121,7 @@ func (w *World) drawBase(r random) (base logOdds) {
 		}
 		for _, k := range natures[i].natural {
 			if w.RulesWrong {
-				k = (k + Techniques/2) % Techniques // far from nature and from the rules
+				k = (k + Techniques/2) % Techniques // far from the natural ones and from the rules
 			}
 			base[i][k] += w.RuleGood * (0.3 + r.Float64())
 		}
@@ -129,7 +129,7 @@ func (w *World) drawBase(r random) (base logOdds) {
 	return base
 }
 
-// confuse fills in how often a pattern is diagnosed as another.
+// confuse sets how often a pattern is diagnosed as another.
 func (w *World) confuse() {
 	for i := range w.Patterns {
 		for j := range w.Patterns {
@@ -160,11 +160,11 @@ type Task struct {
 	truth, diagnosed int
 	opinion          [Techniques]float64 // the model's, in log odds: overconfident and noisy
 	resolves         [Techniques]bool
-	difficulty       float64 // in log odds, of every technique alike
+	difficulty       float64 // in log odds, the same for every technique
 	hopeless         bool    // no technique resolves it
 }
 
-// chance is that a technique resolves a task.
+// chance returns the chance that a technique resolves a task.
 func (w *World) chance(t *Task, technique int) float64 {
 	if t.hopeless {
 		return 0

@@ -61,7 +61,7 @@ func (w *world) Record(_ context.Context, _, _ int64, _ string, after time.Time)
 	return r, nil
 }
 
-// Duels implements trial.Log: chance had a say in too few decisions to tell.
+// Duels implements trial.Log: too few decisions were random.
 func (w *world) Duels(context.Context, int64, policies.Policy, policies.Policy) (won, lost int, err error) {
 	return w.dice.IntN(3), w.dice.IntN(3), nil
 }
@@ -69,7 +69,7 @@ func (w *world) Duels(context.Context, int64, policies.Policy, policies.Policy) 
 // Name implements trial.Author.
 func (w *world) Name() string { return "a scripted author" }
 
-// Propose implements trial.Author: a number of the policy is moved, to what is allowed there.
+// Propose implements trial.Author: it moves a number of the policy, within its range.
 func (w *world) Propose(
 	_ context.Context, m trial.Material, check func(policies.Mutation) error,
 ) ([]policies.Mutation, error) {
@@ -99,7 +99,7 @@ func (w *world) Propose(
 	return nil, nil
 }
 
-// draw decides what a change truly does.
+// draw draws the true effect of a change.
 func (w *world) draw(present, candidate string) {
 	effect := 0.0
 	switch luck := w.dice.Float64(); {
@@ -111,12 +111,12 @@ func (w *world) draw(present, candidate string) {
 	w.truth[candidate], w.effect[candidate] = effect, w.effect[present]+effect
 }
 
-// forge is an owner's repository. Its people approve and merge what they are asked to.
+// forge is an owner's repository. Its people approve and merge on request.
 type forge struct {
 	w       *world
 	next    int
 	closed  map[int]bool
-	inForce map[string]bool // versions that were merged and not taken back
+	inForce map[string]bool // versions that were merged and not reverted
 	sources map[string]string
 }
 

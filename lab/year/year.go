@@ -15,7 +15,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Spec says how a year goes.
+// Spec configures a year.
 type Spec struct {
 	Seed      uint64
 	Days      int     // 365
@@ -23,11 +23,11 @@ type Spec struct {
 	PerDay    int     // tasks that begin on a day, in all repositories together
 	Good      float64 // share of proposals that are better, by 3–8 points
 	Harmful   float64 // share that are worse, by 5–20 points; the rest makes no difference
-	TurnsBad  float64 // share of the good ones that fall by 25 points some time after they were promoted
+	TurnsBad  float64 // share of the good ones that fall by 25 points some time after their promotion
 	Decisions []policies.Type
 }
 
-// Default is the year that is reported.
+// Default is the reported year.
 func Default(seed uint64) Spec {
 	return Spec{Seed: seed, Days: 365, Repos: 10, PerDay: 30, Good: .15, Harmful: .15, TurnsBad: .1,
 		Decisions: policies.Types()}
@@ -36,20 +36,20 @@ func Default(seed uint64) Spec {
 // Result is the result of a year.
 type Result struct {
 	Tasks    int     `json:"tasks"`
-	With     float64 `json:"with"`  // share that was resolved, 0–1
-	Fixed    float64 `json:"fixed"` // by the same tasks, had nothing been changed
+	With     float64 `json:"with"`  // share of resolved tasks, 0–1
+	Fixed    float64 `json:"fixed"` // the same tasks without the changes
 	Last     float64 `json:"last_quarter_with"`
 	LastFix  float64 `json:"last_quarter_fixed"`
 	Proposed int     `json:"proposed"`
 	Ended    Ended   `json:"ended"`
-	// of the changes in force at the end, those with a true effect below zero
+	// changes in force at the end with a true effect below zero
 	HarmLeft int `json:"harm_in_force_at_the_end"`
-	// promoted changes that did harm or turned bad, and the tasks that each decided about while it did
+	// promoted changes that did harm or turned bad, and the number of their tasks during that
 	Harmed []int `json:"tasks_under_each_harmful_promotion"`
-	Steps  int   `json:"steps"` // that are explained
+	Steps  int   `json:"steps"` // explained steps
 }
 
-// Ended counts changes by how they ended and by their true effect.
+// Ended counts changes by their end and by their true effect.
 type Ended struct {
 	PromotedGood    int `json:"promoted_good"`
 	PromotedNull    int `json:"promoted_null"`
@@ -69,7 +69,7 @@ const (
 	day          = 24 * time.Hour
 )
 
-// world is the invented one.
+// world is the simulated installation.
 type world struct {
 	Spec
 	dice   *rand.Rand
@@ -81,17 +81,17 @@ type world struct {
 	own    map[string]policies.Policy
 	ended  []done
 	truth  map[string]float64 // candidate's version → its own effect over the version before it
-	under  map[string]int     // version → tasks that it decided about while it did harm after its promotion
+	under  map[string]int     // version → its tasks while it did harm after its promotion
 	forge  forge
 }
 
-// done is a task that has ended, for what the author may know.
+// done is an ended task, visible to the author.
 type done struct {
 	at       time.Time
 	resolved bool
 }
 
-// Play plays a year on a database that has nothing in it. open opens it with the year's clock; the
+// Play plays a year on an empty database. open opens it with the year's clock; the
 // caller closes it.
 func Play(ctx context.Context, spec Spec, open func(now func() time.Time) (*store.Store, error)) (Result, error) {
 	w := &world{Spec: spec, dice: rand.New(rand.NewPCG(spec.Seed, 14)), now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC),
@@ -151,7 +151,7 @@ func (w *world) play(ctx context.Context, s *store.Store, e *trial.Evolver) (r R
 	return r, w.count(ctx, s, &r)
 }
 
-// task plays one task; won and plain are 1 where it is resolved with the changes, and without them.
+// task plays one task; won and plain are 1 if it is resolved with the changes, and without them.
 func (w *world) task(ctx context.Context, e *trial.Evolver, n int) (won, plain int, err error) {
 	i := w.dice.IntN(w.Repos)
 	repo := w.repo(i)
@@ -192,7 +192,7 @@ func (w *world) task(ctx context.Context, e *trial.Evolver, n int) (won, plain i
 	return won, plain, nil
 }
 
-// effectOf is by how much a version moves the rate now.
+// effectOf returns a version's present effect on the rate.
 func (w *world) effectOf(id string) float64 {
 	e := w.effect[id]
 	if at, bad := w.spoilt[id]; bad && w.now.After(at) {
@@ -201,13 +201,13 @@ func (w *world) effectOf(id string) float64 {
 	return e
 }
 
-// harmful reports whether a version does worse now than the one before it.
+// harmful reports whether a version is now worse than the one before it.
 func (w *world) harmful(id string) bool {
 	at, bad := w.spoilt[id]
 	return w.truth[id] < 0 || bad && w.now.After(at)
 }
 
-// count counts how the changes ended.
+// count counts the changes by their end.
 func (w *world) count(ctx context.Context, s *store.Store, r *Result) error {
 	xs, err := s.Experiments(ctx, installation, false)
 	if err != nil {

@@ -14,15 +14,15 @@ import (
 	"github.com/sia-bot/sia/policies"
 )
 
-// database opens one that has nothing in it.
+// database opens an empty one.
 func database(t testing.TB) func(func() time.Time) (*store.Store, error) {
 	return func(now func() time.Time) (*store.Store, error) {
 		return storetest.Open(t, store.Config{Logger: slog.New(slog.DiscardHandler), Now: now}), nil
 	}
 }
 
-// A short year goes as a long one does: everything that happens has a reason, and nothing that does
-// harm is in force at its end.
+// A short year works like a long one: every event has a reason, and no harmful change
+// is in force at its end.
 func TestYear(t *testing.T) {
 	spec := year.Default(7)
 	spec.Days, spec.PerDay, spec.Good, spec.Harmful = 60, 20, .6, .4

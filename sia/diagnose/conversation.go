@@ -3,6 +3,7 @@ package diagnose
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -10,14 +11,16 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/text"
 )
 
 // conversation is a conversation with a model.
 type conversation struct {
 	model    Model
-	timeout  time.Duration // timeout of one call; 0: the default
-	usage    *llm.Usage    // usage of all calls
+	timeout  time.Duration              // timeout of one call; 0: the default
+	lastTry  func(context.Context) bool // see [Diagnoser.LastTry]
+	usage    *llm.Usage                 // usage of all calls
 	messages []llm.Message
 }
 
@@ -33,28 +36,41 @@ func (c *conversation) open(prompt string, values any, tokens int, evidence func
 		{Role: llm.RoleUser, Content: evidence(room)}}
 }
 
-// ask asks the model for a JSON answer that accept accepts. why is the reason for a missing answer, for display.
-func (c *conversation) ask(ctx context.Context, schema *llm.Schema, accept func([]byte) error) (why string) {
+// maxWait is the maximum time that a provider may ask to wait for an answer. Otherwise SIA continues without one.
+const maxWait = time.Hour
+
+// ask asks the model for a JSON answer that accept accepts. The error is the reason for a missing answer, for display;
+// if it is a [sia.Error], the model can be asked again after its RetryAfter.
+func (c *conversation) ask(ctx context.Context, schema *llm.Schema, accept func([]byte) error) error {
 	q := llm.Question{Messages: c.messages, Schema: schema, Within: cmp.Or(c.timeout, defaultTimeout)}
 	used, err := llm.Converse(ctx, c.model, q, accept)
 	*c.usage = c.usage.Add(used)
-	if err != nil {
-		return err.Error()
+	var refused *llm.Error
+	if errors.As(err, &refused) && refused.Kind == llm.KindRateLimit && refused.RetryAfter > 0 &&
+		refused.RetryAfter <= maxWait && *c.usage == (llm.Usage{}) && c.lastTry != nil && !c.lastTry(ctx) {
+		return &sia.Error{Op: "ask the model", Message: refused.Reason() + ". " + refused.Advice(),
+			RetryAfter: refused.RetryAfter, Err: err}
 	}
-	return ""
+	return err
 }
 
 // askModel calls ask unless there is a reason why no model may be asked, and returns the reason for a missing answer,
-// for display, after logging it. The only error is that of ctx.
+// for display, after logging it. The only errors are that of ctx, and a temporary one after which to call it again.
 func askModel(
-	ctx context.Context, m Model, why string, log *slog.Logger, doing, without string, ask func() string,
+	ctx context.Context, m Model, why string, log *slog.Logger, doing, without string, ask func() error,
 ) (string, error) {
 	switch {
 	case why != "":
 	case m == nil:
 		why = "no model is configured"
 	default:
-		why = ask()
+		err := ask()
+		if wait := (*sia.Error)(nil); errors.As(err, &wait) {
+			return "", fmt.Errorf("%s: %w", doing, wait)
+		}
+		if err != nil {
+			why = err.Error()
+		}
 	}
 	if err := context.Cause(ctx); err != nil {
 		return "", fmt.Errorf("%s: %w", doing, err)

@@ -28,6 +28,10 @@ type Diagnoser struct {
 	Model   Model         // nil: diagnoses by rules
 	Log     *slog.Logger  // nil: no logging
 	Timeout time.Duration // timeout of one model call; 0: eight minutes
+
+	// LastTry reports whether the caller does not call again after an error. Before the last try, a rate limit that
+	// names a wait of up to an hour is an error with RetryAfter. Nil: every try is the last.
+	LastTry func(context.Context) bool
 }
 
 // Input is the input of a diagnosis. Only Task is required.
@@ -63,8 +67,8 @@ type Result struct {
 	Usage    llm.Usage // usage of all model calls, also on error
 }
 
-// Diagnose determines why the attempt failed and what to try next. It never fails because of the model: rules diagnose
-// then, and Fallback is the reason. It fails when ctx is done and when Choose fails.
+// Diagnose determines why the attempt failed and what to try next. If the model fails, rules diagnose, and Fallback is
+// the reason. Diagnose fails when ctx is done, when Choose fails, and when it has to be called again, see LastTry.
 func (d *Diagnoser) Diagnose(ctx context.Context, in Input) (r Result, err error) {
 	op := fmt.Sprintf("diagnose task %s", in.Task.ID)
 	if in.Attempt.Number == 0 && in.Task.Attempt() != nil {
@@ -76,7 +80,7 @@ func (d *Diagnoser) Diagnose(ctx context.Context, in Input) (r Result, err error
 	}
 	findings := examine(in)
 	var ans answer
-	why, err := askModel(ctx, d.Model, in.NoModel, d.Log, op, "diagnosing by rules", func() string {
+	why, err := askModel(ctx, d.Model, in.NoModel, d.Log, op, "diagnosing by rules", func() error {
 		return d.ask(ctx, in, findings, &ans, &r.Usage)
 	})
 	if err != nil {
@@ -91,9 +95,9 @@ func (d *Diagnoser) Diagnose(ctx context.Context, in Input) (r Result, err error
 	return r, nil
 }
 
-// ask asks the model, a second time if the answer is unusable. why is empty on success.
-func (d *Diagnoser) ask(ctx context.Context, in Input, findings []finding, ans *answer, usage *llm.Usage) (why string) {
-	c := conversation{model: d.Model, timeout: d.Timeout, usage: usage}
+// ask asks the model, a second time if the answer is unusable.
+func (d *Diagnoser) ask(ctx context.Context, in Input, findings []finding, ans *answer, usage *llm.Usage) error {
+	c := conversation{model: d.Model, timeout: d.Timeout, lastTry: d.LastTry, usage: usage}
 	c.open("diagnose", promptValues(in), diagnosisTokens, func(room int) string { return evidence(in, findings, room) })
 	return c.ask(ctx, diagnosisSchema(in), func(raw []byte) (err error) {
 		*ans, err = parseAnswer(raw, in)

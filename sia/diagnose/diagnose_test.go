@@ -278,6 +278,33 @@ func TestFallback(t *testing.T) {
 	}
 }
 
+func TestRateLimit(t *testing.T) {
+	limit := func(after string) scripted.Answer {
+		return scripted.Answer{Fault: &scripted.Fault{Status: 429, Header: map[string]string{"Retry-After": after}}}
+	}
+	nonsense := scripted.Answer{Text: "no"}
+	for _, tt := range []struct {
+		name  string
+		turns []scripted.Answer
+		last  bool
+		wait  time.Duration // 0: rules diagnose
+	}{
+		{"names a wait", []scripted.Answer{limit("75")}, false, 75 * time.Second},
+		{"last try", []scripted.Answer{limit("75")}, true, 0},
+		{"a wait of hours", []scripted.Answer{limit("7200")}, false, 0},
+		{"after an answer that has to be paid", []scripted.Answer{nonsense, limit("75")}, false, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m, _ := model(t, tt.turns...)
+			d := diagnose.Diagnoser{Model: m, LastTry: func(context.Context) bool { return tt.last }}
+			got, err := d.Diagnose(t.Context(), diagnose.Input{Task: failed()})
+			if sia.RetryAfter(err) != tt.wait || sia.IsPermanent(err) || (err == nil) != (got.Diagnosis.Fallback != "") {
+				t.Errorf("wait %v, %v, %q; want %v", sia.RetryAfter(err), err, got.Diagnosis.Fallback, tt.wait)
+			}
+		})
+	}
+}
+
 func TestCancelledIsTheOnlyError(t *testing.T) {
 	m, _ := model(t, scripted.Answer{JSON: good(), Delay: time.Hour})
 	ctx, cancel := context.WithCancelCause(t.Context())

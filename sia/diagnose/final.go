@@ -55,9 +55,9 @@ type finalAnswer struct {
 // review is empty except for Why. The only error is that of ctx.
 func (r *Reviewer) Final(ctx context.Context, p FinalPackage) (review sia.FinalReview, usage llm.Usage, err error) {
 	why, err := askModel(ctx, r.Model, "", r.Log, "review the final change", "final change not reviewed",
-		func() (why string) {
-			review, why = r.askFinal(ctx, p, &usage)
-			return why
+		func() (err error) {
+			review, err = r.askFinal(ctx, p, &usage)
+			return err
 		})
 	if err != nil || why != "" {
 		return sia.FinalReview{Why: why}, usage, err
@@ -67,7 +67,7 @@ func (r *Reviewer) Final(ctx context.Context, p FinalPackage) (review sia.FinalR
 
 func (r *Reviewer) askFinal(
 	ctx context.Context, p FinalPackage, usage *llm.Usage,
-) (review sia.FinalReview, why string) {
+) (review sia.FinalReview, err error) {
 	ctx, cancel := context.WithTimeout(ctx, finalTimeout)
 	defer cancel()
 	about := specialistsFor(p.Files)
@@ -87,21 +87,21 @@ func (r *Reviewer) askFinal(
 			answer []byte
 			a      finalAnswer
 		)
-		why = c.ask(ctx, finalSchema(about, mayAsk), func(raw []byte) error {
+		err = c.ask(ctx, finalSchema(about, mayAsk), func(raw []byte) error {
 			answer, a = raw, finalAnswer{}
 			return readAnswer(lenientFinal, raw, &a)
 		})
-		if why != "" && read { // the first answer still holds
-			return review, ""
+		if err != nil && read { // the first answer still holds
+			return review, nil
 		}
-		if why != "" {
-			return review, why
+		if err != nil {
+			return review, err
 		}
 		review, read = a.verified(p, about), true
 		review.Cut = cut
 		asked := requestedFiles(a.Context)
 		if !mayAsk || len(asked) == 0 || review.Count(sia.DemandUnclear) == 0 {
-			return review, ""
+			return review, nil
 		}
 		c.messages = withContext(c.messages, answer, asked, p.Read)
 	}

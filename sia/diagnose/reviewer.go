@@ -57,7 +57,7 @@ func (r *Reviewer) Review(
 ) (review sia.Review, amended string, usage llm.Usage, err error) {
 	var v reviewAnswer
 	why, err := askModel(ctx, r.Model, "", r.Log, "review technique "+string(p.Technique), "intervention not reviewed",
-		func() string { return r.ask(ctx, p, &v, &usage) })
+		func() error { return r.ask(ctx, p, &v, &usage) })
 	switch {
 	case err != nil:
 		return sia.Review{}, "", usage, err
@@ -83,20 +83,20 @@ func amendedPrompt(instructions string, points []string) string {
 }
 
 // ask asks the reviewer. If the verdict is unclear, it asks once more with the requested files.
-func (r *Reviewer) ask(ctx context.Context, p ReviewPackage, v *reviewAnswer, usage *llm.Usage) (why string) {
+func (r *Reviewer) ask(ctx context.Context, p ReviewPackage, v *reviewAnswer, usage *llm.Usage) error {
 	mayAsk := p.Read != nil
 	c := conversation{model: r.Model, timeout: r.Timeout, usage: usage}
 	c.open("review", map[string]any{"MayAsk": mayAsk}, reviewTokens,
 		func(room int) string { return reviewEvidence(p, room) })
 	var answer []byte
 	for {
-		why = c.ask(ctx, reviewSchema(mayAsk), func(raw []byte) (err error) {
+		err := c.ask(ctx, reviewSchema(mayAsk), func(raw []byte) (err error) {
 			answer = raw
 			*v, err = parseVerdict(raw, mayAsk)
 			return err
 		})
-		if why != "" || v.Verdict != unclear {
-			return why
+		if err != nil || v.Verdict != unclear {
+			return err
 		}
 		c.messages, mayAsk = withContext(c.messages, answer, v.Context, p.Read), false
 	}

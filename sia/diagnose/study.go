@@ -51,12 +51,12 @@ type studyAnswer struct {
 	Instructions string   `json:"instructions"`
 }
 
-// Study determines what a user did differently. It never fails because of the model: the summary then lists the paths,
-// and Fallback is the reason. The only error is that of ctx.
+// Study determines what a user did differently. If the model fails, the summary lists the paths, and Fallback is the
+// reason. Study fails when ctx is done, and when it has to be called again, see LastTry.
 func (d *Diagnoser) Study(ctx context.Context, in SolvedTask) (l FixLesson, usage llm.Usage, err error) {
 	in.Library = library(in.Library)
 	why, err := askModel(ctx, d.Model, in.NoModel, d.Log, "study the fix of task "+string(in.Task.ID),
-		"fix studied by rules", func() string { return d.askWhatChanged(ctx, in, &l, &usage) })
+		"fix studied by rules", func() error { return d.askWhatChanged(ctx, in, &l, &usage) })
 	if err != nil || why != "" {
 		l = FixLesson{Summary: changedPaths(in.Paths), Fallback: why}
 	}
@@ -78,8 +78,8 @@ func changedPaths(paths []string) string {
 	return s + "."
 }
 
-func (d *Diagnoser) askWhatChanged(ctx context.Context, in SolvedTask, l *FixLesson, usage *llm.Usage) (why string) {
-	c := conversation{model: d.Model, timeout: d.Timeout, usage: usage}
+func (d *Diagnoser) askWhatChanged(ctx context.Context, in SolvedTask, l *FixLesson, usage *llm.Usage) error {
+	c := conversation{model: d.Model, timeout: d.Timeout, lastTry: d.LastTry, usage: usage}
 	all := Input{Library: in.Library}
 	values := map[string]any{"Techniques": techniqueLines(all), "Patterns": patternList(), "Changes": technique.Changes}
 	c.open("study", values, studyTokens, func(room int) string { return solvedEvidence(in, room) })

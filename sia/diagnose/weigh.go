@@ -36,7 +36,7 @@ func (r *Reviewer) Weigh(
 ) (quotes []string, why string, usage llm.Usage, err error) {
 	c := conversation{model: r.Model, timeout: r.Timeout, usage: &usage}
 	why, err = askModel(ctx, r.Model, "", r.Log, "weigh changed expectations", "changed expectations not weighed",
-		func() string {
+		func() error {
 			c.open("weigh", nil, reviewTokens, func(room int) string { return weighEvidence(p, room) })
 			return c.ask(ctx, wireSchema("weigh", loadSchema("weigh")), func(raw []byte) (err error) {
 				quotes, err = parseQuotes(raw, p)

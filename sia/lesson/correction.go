@@ -2,7 +2,6 @@ package lesson
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/sia-bot/sia/sia"
@@ -31,9 +30,8 @@ func NewCorrection(
 	l.Words = Words(words+"\n"+t.Title+"\n"+t.Body, maxWords)
 
 	intervention := 0 // the one that led to the attempt
-	i := slices.IndexFunc(t.Interventions, func(iv sia.Intervention) bool { return iv.After == last.Number-1 })
-	if i >= 0 {
-		intervention = t.Interventions[i].Number
+	if i := t.InterventionOf(last); i != nil {
+		intervention = i.Number
 	}
 	for _, id := range last.LessonsShown {
 		against = append(against, Evidence{

@@ -61,18 +61,20 @@ func relatedLessons(t sia.Task, intervention int, known []Lesson) []ID {
 		}
 	}
 	after := 0
+	var rated *sia.Intervention
 	if intervention > 0 && intervention <= len(t.Interventions) {
-		after = t.Interventions[intervention-1].After
+		rated = &t.Interventions[intervention-1]
+		after = rated.After
 	}
 	for _, a := range t.Attempts {
-		if after == 0 || a.Number == after+1 {
+		if rated == nil || t.InterventionOf(a) == rated {
 			for _, id := range a.LessonsShown {
 				add(ID(id))
 			}
 		}
 	}
 	for _, l := range known {
-		if l.From.Task == t.ID && (after == 0 || l.From.Attempt == after) && l.Live() {
+		if l.From.Task == t.ID && (rated == nil || l.From.Attempt == after) && l.Live() {
 			add(l.ID)
 		}
 	}

@@ -14,10 +14,14 @@ func TestFeedback(t *testing.T) {
 	task := sia.Task{
 		ID: "9-1", Issue: 1,
 		Attempts: []sia.Attempt{
-			{Number: 1, LessonsShown: []string{"a"}}, {Number: 2, LessonsShown: []string{"b"}},
-			{Number: 3, LessonsShown: []string{"b", "c"}},
+			{Number: 1, LessonsShown: []string{"a"}},
+			{Number: 2, Technique: sia.FreshStart, LessonsShown: []string{"b"}},
+			{Number: 3, Technique: sia.ToolChange, LessonsShown: []string{"b", "c"}},
 		},
-		Interventions: []sia.Intervention{{Number: 1, After: 1}, {Number: 2, After: 2}},
+		Interventions: []sia.Intervention{
+			{Number: 1, After: 1, Diagnosis: sia.Diagnosis{Technique: sia.FreshStart}},
+			{Number: 2, After: 2, Diagnosis: sia.Diagnosis{Technique: sia.ToolChange}},
+		},
 		Ratings: []sia.Rating{{By: sia.Actor{Login: "ada", ID: 7}, Intervention: 1},
 			{By: sia.Actor{Login: "mia", ID: 8}, Intervention: 2, Good: true}},
 	}

@@ -141,13 +141,16 @@ func FromTask(t sia.Task, links Links) File {
 		m.Transcript = fileLine(links.Transcripts[a.Number])
 		m.DecisionIDs = fileLines(links.Decisions[a.Number])
 		for _, i := range allInterventions(t) {
-			switch i.After {
-			case a.Number:
+			if i.After == a.Number {
 				m.DiagnosisAfter = diagnosisEntry(t, i)
 				m.Signals = signalLines(i.Signals)
-			case a.Number - 1:
-				m.Intervention = &Intervention{TechniqueApplied: i.Diagnosis.Technique,
-					PromptModification: fileText(i.Diagnosis.Prompt), Resolved: i.Resolved}
+			}
+		}
+		if i := t.InterventionOf(a); i != nil {
+			m.Intervention = &Intervention{TechniqueApplied: i.Diagnosis.Technique,
+				PromptModification: fileText(i.Diagnosis.Prompt)}
+			if a.Outcome == sia.AttemptPass || a.Outcome == sia.AttemptFail {
+				m.Intervention.Resolved = i.Resolved
 			}
 		}
 		f.Attempts = append(f.Attempts, m)
@@ -227,7 +230,8 @@ func diagnosisEntry(t sia.Task, i sia.Intervention) *Diagnosis {
 		Confidence: roundShare(d.Confidence), ReviewVerdict: i.Review.Verdict, Technique: d.Technique,
 		Ratings: ratingsOf(t, i.Number),
 	}
-	if !slices.ContainsFunc(t.Attempts, func(a sia.Attempt) bool { return a.Number == i.After+1 }) {
+	applied := func(a sia.Attempt) bool { v := t.InterventionOf(a); return v != nil && v.After == i.After }
+	if !slices.ContainsFunc(t.Attempts, applied) {
 		m.PromptModification = fileText(d.Prompt)
 	}
 	return m

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// FreeAddress is a loopback address, "127.0.0.1:port", that nobody listened at a moment ago, for what has to be told
-// its address before it listens. The port is below those that systems hand out by themselves (32768 and up on Linux,
-// 49152 and up elsewhere, RFC 6335 §6): one of these may be another program's before it is used.
+// FreeAddress is a loopback address, "127.0.0.1:port", that was unused a moment ago, for programs that need their
+// address before they listen. The port is below the ephemeral ones (32768 and up on Linux, 49152 and up elsewhere, RFC
+// 6335 §6), which another program may get before it is used.
 func FreeAddress(t testing.TB) string {
 	t.Helper()
 	const least, most, tries = 20_000, 32_767, 100

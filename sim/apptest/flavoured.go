@@ -7,8 +7,8 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// flavoured puts servers in front of the scripted model: it says what is said, they decide how.
-func (s *Stage) flavoured(flavours map[string]flavour.Flavour) {
+// startFronts puts servers in front of the scripted model: the model decides the content, the servers the format.
+func (s *Stage) startFronts(flavours map[string]flavour.Flavour) {
 	s.Fronts = map[string]*flavour.Server{}
 	front := func(m app.ModelConfig) app.ModelConfig {
 		f, ok := flavours[m.Model]
@@ -34,14 +34,14 @@ func (s *Stage) flavoured(flavours map[string]flavour.Flavour) {
 	}
 }
 
-// say is what the scripted model says to a request.
+// say is the scripted model's answer to a request.
 func (s *Stage) say(a flavour.Ask) flavour.Turn {
 	m, err := s.Model.Say(a.Path, []byte(a.Raw))
 	s.should(err)
 	return turnOf(m)
 }
 
-// turnOf is a message of the scripted model as a server in front of it takes it.
+// turnOf converts a message of the scripted model for a server in front of it.
 func turnOf(m scripted.Message) flavour.Turn {
 	t := flavour.Turn{Text: m.Content}
 	for _, c := range m.ToolCalls {

@@ -9,8 +9,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Point is a moment in an application's life: before or after the worker carries
-// out an effect of an attempt. After is before its outcome is written down.
+// Point is a moment in a worker's run: before or after it carries out an effect of an attempt. After is before the
+// outcome is stored.
 type Point struct {
 	When    string // before or after
 	Kind    sia.EffectKind
@@ -19,33 +19,32 @@ type Point struct {
 
 func (p Point) String() string { return fmt.Sprintf("%s %s %d", p.When, p.Kind, p.Attempt) }
 
-// holds keeps the worker at a point until it may go on, or its effect is
-// cancelled, or the application stops.
+// holds stops the worker at a point until it is released, its effect is cancelled, or the application stops.
 type holds struct {
 	mu      sync.Mutex
 	point   *Point
 	reached chan struct{} // closed when the point is reached
-	next    chan struct{} // will be the release of the hold that is asked for
-	release chan struct{} // closed to let what is held go on; nil when nothing is
-	held    []string      // keys of the effects that are held
-	changed chan struct{} // closed when held changes, and made anew by keys
+	next    chan struct{} // the release of the requested hold
+	release chan struct{} // closed to release what is held; nil when nothing is
+	held    []string      // keys of the held effects
+	changed chan struct{} // closed when held changes, and replaced by keys
 }
 
-// at asks for the next hold.
+// at requests the next hold.
 func (h *holds) at(p Point) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.point, h.reached, h.next = &p, make(chan struct{}), make(chan struct{})
 }
 
-// arrival is closed when the hold that was last asked for holds.
+// arrival is closed when the last requested hold is reached.
 func (h *holds) arrival() <-chan struct{} {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.reached
 }
 
-// end lets what is held go on.
+// end releases what is held.
 func (h *holds) end() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -66,7 +65,7 @@ func (h *holds) keys() (held []string, changed <-chan struct{}) {
 	return slices.Clone(h.held), h.changed
 }
 
-// hold sets the effects that are held; the mutex is held.
+// hold sets the held effects; the caller holds the mutex.
 func (h *holds) hold(keys []string) {
 	h.held = keys
 	if h.changed != nil {
@@ -75,14 +74,14 @@ func (h *holds) hold(keys []string) {
 	}
 }
 
-// boundary is the application's [app.Options.Boundary].
+// boundary implements [app.Options.Boundary].
 func (h *holds) boundary(ctx context.Context, when string, f sia.Effect) {
 	h.mu.Lock()
 	if h.point == nil || *h.point != (Point{when, f.Kind, f.Attempt}) {
 		h.mu.Unlock()
 		return
 	}
-	h.point = nil // the next one like it goes through
+	h.point = nil // the next effect at this point is not held
 	release := h.next
 	h.release = release
 	h.hold(append(h.held, f.Key))

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// horizon is how much time may pass on the stage until nothing is left to do. A
-// task that waits for a person has nothing due.
+// horizon is how much time may pass on the stage until nothing is left to do. A task that waits for a person has
+// nothing due.
 const horizon = 2 * time.Hour
 
 var (
@@ -18,8 +18,8 @@ var (
 	errSlow    = errors.New("took too long by the machine's clock")
 )
 
-// Quiet returns when nothing is left to do at the present time: no delivery, no
-// workflow run, no job that is due but what is held.
+// Quiet returns when nothing is left to do at the present time: no delivery, no workflow run, no due job except held
+// ones.
 func (s *Stage) Quiet() {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeoutCause(context.Background(), Limit, errSlow)
@@ -27,8 +27,8 @@ func (s *Stage) Quiet() {
 	s.must(s.quiet(ctx))
 }
 
-// quiet waits for the simulator and the engine in turn, until a round passes in
-// which neither did anything: each sets the other to work.
+// quiet waits for the simulator and the engine in turn, until neither did anything in a round: each may trigger the
+// other.
 func (s *Stage) quiet(ctx context.Context) error {
 	for {
 		held, changed := s.holds.keys()
@@ -53,8 +53,7 @@ func (s *Stage) quiet(ctx context.Context) error {
 	}
 }
 
-// round waits for the simulator and for the engine once, and reports whether
-// neither did anything meanwhile.
+// round waits for the simulator and for the engine once, and reports whether neither did anything meanwhile.
 func (s *Stage) round(ctx context.Context, held []string) (same bool, err error) {
 	before := s.pulse()
 	if err := s.Sim.WaitIdle(ctx); err != nil {
@@ -68,13 +67,12 @@ func (s *Stage) round(ctx context.Context, held []string) (same bool, err error)
 	return s.pulse() == before, nil
 }
 
-// pulse changes with everything that the simulator does or is asked.
+// pulse changes with every action of the simulator and every request to it.
 func (s *Stage) pulse() [3]int {
 	return [3]int{int(s.calls.Load()), len(s.Sim.Deliveries()), len(s.Sim.Timeline())}
 }
 
-// Settle lets everything happen that will happen without anybody's doing, and
-// time pass for it.
+// Settle runs everything that happens without further input, and advances the time for it.
 func (s *Stage) Settle() {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeoutCause(context.Background(), Limit, errSlow)
@@ -82,7 +80,7 @@ func (s *Stage) Settle() {
 	s.must(s.settle(ctx, s.Clock.Now().Add(horizon)))
 }
 
-// Wait lets time pass by d, and happen what happens meanwhile.
+// Wait advances the time by d, and runs everything that is due meanwhile.
 func (s *Stage) Wait(d time.Duration) {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeoutCause(context.Background(), Limit, errSlow)
@@ -117,12 +115,12 @@ func (s *Stage) settle(ctx context.Context, until time.Time) error {
 	}
 }
 
-// Hold stops the worker when it reaches a point. Call it before what makes the
-// worker run, and Until afterwards.
+// Hold stops the worker when it reaches a point. Call it before the action that starts the worker, and Until
+// afterwards.
 func (s *Stage) Hold(p Point) { s.holds.at(p) }
 
-// Until lets things happen until the worker is held where Hold said. Everything
-// else goes on, but time stands still; Go ends it.
+// Until runs everything until the worker is held at the point of Hold. Time stands still meanwhile; Go releases the
+// worker.
 func (s *Stage) Until() {
 	s.t.Helper()
 	reached := s.holds.arrival()
@@ -161,7 +159,7 @@ func (s *Stage) effects() string {
 	return b.String()
 }
 
-// Cut waits until what is held was cancelled, by whoever has a reason to.
+// Cut waits until the held effect is cancelled.
 func (s *Stage) Cut() {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeoutCause(context.Background(), Limit, errSlow)
@@ -179,5 +177,5 @@ func (s *Stage) Cut() {
 	}
 }
 
-// Go lets the worker go on from where it is held.
+// Go releases the held worker.
 func (s *Stage) Go() { s.holds.end() }

@@ -9,8 +9,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// learned records the result of a technique in earlier tasks of the repository, as
-// "<pattern> <technique> <n> of <m>" says.
+// learned records the results of a technique in earlier tasks of the repository, from "<pattern> <technique> <n> of
+// <m>".
 func (p *player) learned(f []string) error {
 	if len(f) != 5 || f[3] != "of" {
 		return errors.New("write for example: learned wrong-tool tool-change 7 of 9")

@@ -11,15 +11,15 @@ import (
 	"io"
 )
 
-// normalizer replaces what differs from run to run by names.
+// normalizer replaces values that differ between runs by names.
 type normalizer struct {
 	shas map[string]string // commit → name
 }
 
-// Normal is text without what differs from run to run.
+// Normal is text without values that differ between runs.
 func Normal(text string) string { return (&normalizer{}).text(text) }
 
-// learn names commits in the order given.
+// learn names commits in the given order.
 func (n *normalizer) learn(shas ...string) {
 	for _, sha := range shas {
 		if sha != "" && n.shas[sha] == "" {
@@ -56,7 +56,7 @@ var volatile = []struct {
 	{regexp.MustCompile(`\b[0-9a-f]{12}\b`), "<lesson>"},
 }
 
-// short is the length from which a beginning of a commit's name stands for it.
+// short is the shortest prefix of a commit hash that is replaced.
 const short = 7
 
 func (n *normalizer) text(s string) string {
@@ -100,14 +100,14 @@ type synced struct {
 	w  io.Writer
 }
 
-// String is what was written to a buffer.
+// String is the content of a buffer.
 func (s *synced) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return fmt.Sprint(s.w)
 }
 
-// end drops what was written, and what is written from now on.
+// end drops the content, and all later writes.
 func (s *synced) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

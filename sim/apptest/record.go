@@ -18,8 +18,8 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// Record is everything that people can see and what was decided, as sections
-// "want/…" without what differs from run to run.
+// Record is everything that people can see, and all decisions, as sections "want/…" without values that differ between
+// runs.
 func (s *Stage) Record() []txtar.File {
 	s.t.Helper()
 	var files []txtar.File
@@ -39,7 +39,7 @@ func (s *Stage) Record() []txtar.File {
 	add("owner-checks", s.recordChecks(OwnersRepo, s.heads(OwnersRepo, "")))
 	for _, name := range s.memory() {
 		if strings.HasPrefix(name, ".sia/metrics/") || strings.HasPrefix(name, ".sia/lessons.") {
-			continue // what is kept of the repository's tasks together has tests of its own
+			continue // memory shared by the repository's tasks has its own tests
 		}
 		text, err := s.Sim.File(Repo, MemoryBranch, name)
 		s.must(err)
@@ -59,12 +59,10 @@ func (s *Stage) Record() []txtar.File {
 	return files
 }
 
-// forPrograms is the part of a task's JSON that only rebuilding reads; tests
-// rebuild tasks from it.
+// forPrograms matches the part of a task's JSON that only rebuilding reads; tests rebuild tasks from it.
 var forPrograms = regexp.MustCompile(`(?s),\n  "record": \{.*\n\}`)
 
-// recordLessons is what was learned, where an attempt was told any of it or a
-// person taught, rated or forgot something.
+// recordLessons lists the lessons, if an attempt was given any or a person taught, rated or removed one.
 func (s *Stage) recordLessons() string {
 	if s.App == nil {
 		return ""
@@ -91,7 +89,7 @@ func (s *Stage) recordLessons() string {
 	return b.String()
 }
 
-// MemoryBranch is where the stage's repository keeps its memory.
+// MemoryBranch is the branch of the stage's repository with its memory.
 const MemoryBranch = "sia/memory"
 
 // escape keeps lines of a text from being read as sections of an archive.
@@ -204,7 +202,7 @@ func (s *Stage) recordIssue(i ghsim.IssueView) string {
 	return b.String()
 }
 
-// recordReviews is the reviews of a pull request, and what stands on its lines.
+// recordReviews is the reviews of a pull request, with comments on lines.
 func (s *Stage) recordReviews(b *strings.Builder, pull int) {
 	p, err := s.Sim.Pull(Repo, pull)
 	s.must(err)
@@ -227,7 +225,7 @@ func reactions(rs []ghsim.ReactionView) string {
 	for _, r := range rs {
 		all = append(all, " "+r.Content+"("+r.User+")")
 	}
-	slices.Sort(all) // they are put side by side, in any order
+	slices.Sort(all) // they are added concurrently, in any order
 	return strings.Join(all, "")
 }
 
@@ -249,8 +247,7 @@ func (s *Stage) labels(number int) []string {
 	return all
 }
 
-// recordBranches is the commits of every branch but the base, oldest first, with
-// their messages and files.
+// recordBranches lists the commits of every branch except the base, oldest first, with their messages and files.
 func (s *Stage) recordBranches() string {
 	heads, err := s.Sim.Branches(Repo)
 	s.must(err)
@@ -280,7 +277,8 @@ func (s *Stage) git(args ...string) string {
 	return string(out)
 }
 
-// recordChecks is the check runs on commits of a repository: of SIA's own the newest of a name, as GitHub shows them.
+// recordChecks lists the check runs on commits of a repository: of SIA's only the newest of each name, as GitHub shows
+// them.
 func (s *Stage) recordChecks(repo string, shas []string) string {
 	var b strings.Builder
 	for _, sha := range shas {
@@ -305,7 +303,7 @@ func (s *Stage) recordChecks(repo string, shas []string) string {
 	return b.String()
 }
 
-// heads are the commits that stood at the head of a task's branch, oldest first.
+// heads lists the former and present heads of a task's branch, oldest first.
 func (s *Stage) heads(repo, branches string) []string {
 	var shas []string
 	for _, e := range s.Sim.Timeline() {
@@ -317,8 +315,7 @@ func (s *Stage) heads(repo, branches string) []string {
 	return shas
 }
 
-// shas are the commits in the order in which people met them: of the base, of
-// the task's branches, of memory.
+// shas lists the commits in the order in which people saw them: of the base, of the task's branches, of memory.
 func (s *Stage) shas() []string {
 	shas := strings.Fields(s.git("log", "--reverse", "--format=%H", "main"))
 	shas = append(shas, s.heads(Repo, "sia/issue-")...)
@@ -349,8 +346,8 @@ func (s *Stage) memory() []string {
 	return names
 }
 
-// recordDecisions is why each task moved, and the log of what was chosen. What only says that
-// something was carried out is left out: such effects run side by side and report in any order.
+// recordDecisions lists the reasons for each task's transitions, and the log of choices. Events that only report a
+// completed effect are left out: such effects run concurrently and report in any order.
 func (s *Stage) recordDecisions() string {
 	var b strings.Builder
 	for _, t := range s.tasks() {
@@ -363,7 +360,7 @@ func (s *Stage) recordDecisions() string {
 				continue // memory that nothing waited for
 			}
 			if f, ok := e.Event.Fact.(sia.Evidenced); ok && saysNothing(f.Evidence) {
-				continue // it came while something else was done
+				continue // it arrived during another effect
 			}
 			words := e.Why
 			if e.Ignored != "" {
@@ -381,15 +378,14 @@ func (s *Stage) recordDecisions() string {
 	return b.String()
 }
 
-// saysNothing reports whether running the tests spoke for a change, or could not be done.
+// saysNothing reports whether running the tests had no result against a change, or was not possible.
 func saysNothing(e sia.TestEvidence) bool {
 	firm, broken := e.Asks()
 	return len(firm)+len(broken) == 0
 }
 
-// inOrder puts a task's events in an order that doesn't depend on timing. Events of parts that ran at
-// the same time are sorted by part, and a pull request is made a draft before what was done at the
-// same time.
+// inOrder puts a task's events in an order that doesn't depend on timing. Events of concurrent parts are sorted by
+// part, and making a pull request a draft comes before events of the same time.
 func inOrder(events []store.EventRecord) []store.EventRecord {
 	events = slices.Clone(events)
 	for i := 1; i < len(events); i++ {
@@ -416,7 +412,7 @@ func inOrder(events []store.EventRecord) []store.EventRecord {
 	return events
 }
 
-// recordOutcome is what was learned from a decision; empty when nothing was.
+// recordOutcome is the lesson from a decision; empty when there is none.
 func (s *Stage) recordOutcome(decision string) (learned string) {
 	outcomes, err := s.App.Store.OutcomesSince(context.Background(), 0)
 	s.must(err)

@@ -7,7 +7,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// onRepository takes the steps about how issues and rules of the repository stand to one another.
+// onRepository plays the steps about relations between issues, and about rules.
 func (p *player) onRepository(verb string, arg func(int) string) error {
 	switch verb {
 	case "blocked-by", "sub-issue":

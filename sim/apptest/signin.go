@@ -9,7 +9,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// signIn has people sign in with GitHub at an address of the stage's, which leads to wherever the application listens.
+// signIn lets people sign in with GitHub at an address of the stage's, which forwards to the application.
 func (s *Stage) signIn(a ghsim.App) {
 	front := httptest.NewServer(&httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) {
 		s.mu.Lock()
@@ -24,7 +24,7 @@ func (s *Stage) signIn(a ghsim.App) {
 	s.config.GitHub.ClientID, s.config.GitHub.ClientSecret = a.ClientID, a.ClientSecret
 }
 
-// InstallFor installs the app on repositories of somebody's, and returns the installation.
+// InstallFor installs the app on repositories of an owner, and returns the installation.
 func (s *Stage) InstallFor(owner string, names ...string) int64 {
 	s.t.Helper()
 	id, err := s.Sim.Install(s.config.GitHub.AppID, owner, names...)
@@ -33,5 +33,5 @@ func (s *Stage) InstallFor(owner string, names ...string) int64 {
 	return id
 }
 
-// Folder is where the application keeps what it has.
+// Folder is the application's data folder.
 func (s *Stage) Folder() string { return s.config.Dir }

@@ -40,52 +40,50 @@ const (
 	Name  = "shop"
 	Repo  = Owner + "/" + Name
 
-	OwnersName = ".github" // of the owner's repository for all the others, where there is one
+	OwnersName = ".github" // the owner's repository for shared settings, if there is one
 	OwnersRepo = Owner + "/" + OwnersName
 
 	Slug = "sia"
 	Bot  = Slug + "[bot]"
 )
 
-// Secret is the webhook's.
+// Secret is the webhook's secret.
 const Secret = "only for tests"
 
-// Limit is how long one thing that a test waits for may take by the machine's
-// clock; reaching it is a failure.
+// Limit bounds every wait of a test, by the machine's clock; reaching it fails the test.
 const Limit = 10 * time.Minute
 
-// Config says what is on the stage. The zero Config has an empty repository and
-// a model that knows no answer.
+// Config configures a stage. The zero Config has an empty repository and a model without answers.
 type Config struct {
 	Files map[string]string // of the repository, by path
 	Owner map[string]string // of the owner's .github repository; nil: there is none
 	From  string            // instead of Files: a local git repository
 	Model scripted.Script
-	// who may work, from the cheapest; each name is its model's, too. None: the model coder alone
+	// available coders, cheapest first; each name is also that of its model. None: only the coder "model"
 	Coders []string
-	// Flavours are servers that stand in front of the scripted model, by the names of models, and
-	// are what is particular about theirs; "": of those that have none of their own
+	// Flavours are servers in front of the scripted model, by the names of models, with their peculiarities; "" is for
+	// models without their own
 	Flavours map[string]flavour.Flavour
-	Pages    string        // address of SIA's own pages, to which people are linked; "": none
-	SignIn   bool          // people sign in at [Stage.Public], which is the address of the pages then
-	Notify   notify.Config // who is told outside of GitHub; the zero value: nobody
-	// new repositories get settings proposed; else the branches and pull requests there are those of tasks alone
+	Pages    string        // address of SIA's pages, for links; "": none
+	SignIn   bool          // people sign in at [Stage.Public], which is then the address of the pages
+	Notify   notify.Config // notifications outside of GitHub; the zero value: none
+	// new repositories get settings proposed; else only tasks have branches and pull requests there
 	Welcome bool
-	Repos   sia.AllowList // where the server works; empty: everywhere
+	Repos   sia.AllowList // repositories that the server serves; empty: all
 	// the application's database is on a PostgreSQL server; else it is a file
 	Postgres bool
-	Log      io.Writer // where the application's log goes; nil: nowhere
+	Log      io.Writer // the application's log; nil: discarded
 }
 
-// Stage is one simulator, one scripted model and one application between them.
-// Its methods are called from the test's own goroutine.
+// Stage is a simulator, a scripted model and an application between them. Its methods are called from the test's own
+// goroutine.
 type Stage struct {
 	Sim     *ghsim.Server
 	Model   *scripted.Server
-	App     *app.App // nil while it is down
+	App     *app.App // nil while it is stopped
 	Clock   *Clock
 	Install int64  // the installation's id
-	Public  string // where people sign in; "": nowhere
+	Public  string // address for signing in; "": none
 	// Fronts are the servers in front of the scripted model, by the names of models
 	Fronts map[string]*flavour.Server
 
@@ -95,19 +93,18 @@ type Stage struct {
 	log    *slog.Logger
 	valid  *conformance.Validator
 	holds  holds
-	calls  atomic.Int64 // requests that the simulator answered
+	calls  atomic.Int64 // requests answered by the simulator
 
 	mu      sync.Mutex
-	address string // where the application receives webhooks; "" while it is down
+	address string // the application's webhook address; "" while it is stopped
 	stop    func() error
 }
 
-// Start sets the stage and starts the application. Everything is closed at the
-// end of the test.
+// Start starts a stage with its application. Everything is closed at the end of the test.
 func Start(t testing.TB, c Config) *Stage {
 	t.Helper()
 	s := &Stage{t: t, dir: t.TempDir(), Clock: NewClock(), valid: conformance.New(t), log: slog.New(slog.DiscardHandler)}
-	// A test is kept until its parent ends, with all that it had cleaned up. Its simulator and application need not be.
+	// A test is referenced until its parent ends, with all its cleanups. Its simulator and application need not be.
 	t.Cleanup(func() { s.Sim, s.Model, s.App, s.stop = nil, nil, nil, nil })
 	if c.Log != nil {
 		s.log = slog.New(slog.NewTextHandler(c.Log, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -124,7 +121,7 @@ func Start(t testing.TB, c Config) *Stage {
 	}
 	s.config.Welcome, s.config.Repos = c.Welcome, c.Repos
 	s.config.Models.Coders = coders(c.Coders, s.config.Models.Coder)
-	s.flavoured(c.Flavours)
+	s.startFronts(c.Flavours)
 	if c.Postgres {
 		s.config.DB = storetest.Postgres(t)
 	}
@@ -143,13 +140,13 @@ func Start(t testing.TB, c Config) *Stage {
 	return s
 }
 
-// Configure is the configuration of an application that works for a registered
-// app of a simulator with a scripted model, keeping what it has under dir.
+// Configure is the configuration of an application for a registered app of a simulator with a scripted model, with its
+// data in dir.
 func Configure(sim *ghsim.Server, a ghsim.App, model, dir string) app.Config {
 	named := func(name string) app.ModelConfig {
 		return app.ModelConfig{URL: model, Key: "none", Model: name, Price: llm.Price{Input: 3, CachedInput: 0.3, Output: 15}}
 	}
-	const never = "@every 10000h" // tests do the periodic work when they want it done
+	const never = "@every 10000h" // tests trigger periodic work explicitly
 	return app.Config{
 		Listen: "127.0.0.1:0", Dir: dir, WriteSpacing: time.Microsecond,
 		Models: app.ModelsConfig{Coder: named("coder"), SIA: named("sia"), Reviewer: named("reviewer")},
@@ -161,8 +158,7 @@ func Configure(sim *ghsim.Server, a ghsim.App, model, dir string) app.Config {
 	}
 }
 
-// coders make attempts with models of their names; each costs ten times what the one
-// before costs.
+// coders make attempts with models of their names; each costs ten times as much as the one before.
 func coders(names []string, like app.ModelConfig) (all []app.CoderConfig) {
 	like.Price = llm.Price{Input: 0.3, CachedInput: 0.03, Output: 1.5}
 	for _, name := range names {
@@ -197,8 +193,8 @@ func (s *Stage) github(c Config) {
 	}
 }
 
-// AddRepo makes another repository of the owner's, with the files that the first one
-// has on its default branch, installs the app there, and returns it as owner/name.
+// AddRepo makes another repository of the owner's, with the first one's files on its default branch, installs the app
+// there, and returns its name as owner/name.
 func (s *Stage) AddRepo(name string) string {
 	s.t.Helper()
 	paths, err := s.Sim.Files(Repo, "main")
@@ -216,7 +212,7 @@ func (s *Stage) AddRepo(name string) string {
 	return Owner + "/" + name
 }
 
-// AppID is the id of the app that the application is.
+// AppID is the application's app id.
 func (s *Stage) AppID() int64 { return s.config.GitHub.AppID }
 
 // InstallOn installs the app on several repositories of the owner's at once.
@@ -227,18 +223,17 @@ func (s *Stage) InstallOn(names ...string) {
 	s.Quiet()
 }
 
-// key is the private key of every stage's app: making one takes longer than many
-// a story.
+// key is the private key of every stage's app: generating one takes longer than many stories.
 var key = sync.OnceValue(func() []byte {
 	k, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
-		return nil // the simulator makes one then
+		return nil // the simulator then generates one
 	}
 	return pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(k)})
 })
 
-// model starts the scripted model. Answers that don't say what they cost cost
-// the same in every run; an estimate would depend on port numbers in prompts.
+// model starts the scripted model. Answers without a cost cost the same in every run; an estimate would depend on port
+// numbers in prompts.
 func (s *Stage) model(script scripted.Script) {
 	s.t.Helper()
 	for _, r := range script.Rules {
@@ -259,9 +254,8 @@ func (s *Stage) start() {
 	s.t.Helper()
 	a, err := app.New(context.Background(), s.config, app.Options{
 		Logger: s.log.With("who", "sia"), Now: s.Clock.Now, Boundary: s.holds.boundary, Forward: forwarding(),
-		// What a stop interrupts is interrupted at once: what had not finished is
-		// done again after the next start, which is what tests want to see.
-		// One delivery after the other, for the order of two at a time is anybody's.
+		// A stop interrupts running work at once: tests check that it is repeated after the next start. Deliveries are
+		// handled one at a time, because the order of concurrent ones is undefined.
 		Engine: store.EngineConfig{Grace: time.Millisecond, Deliveries: 1},
 	})
 	s.must(err)
@@ -285,8 +279,7 @@ func (s *Stage) Stop() {
 	s.App = nil
 }
 
-// Restart stops the application, unless it is down, and starts it on the same
-// database. A hold ends with the stop.
+// Restart stops the application, if it is running, and starts it on the same database. A hold ends with the stop.
 func (s *Stage) Restart() {
 	s.t.Helper()
 	if s.App != nil {
@@ -296,8 +289,7 @@ func (s *Stage) Restart() {
 	s.Quiet()
 }
 
-// Lose stops the application and deletes its database, as if the disk had been
-// lost. What is on GitHub stays.
+// Lose stops the application and deletes its database, as if the disk had been lost. GitHub's data stays.
 func (s *Stage) Lose() {
 	s.t.Helper()
 	s.Stop()
@@ -311,11 +303,11 @@ func (s *Stage) Lose() {
 	}
 }
 
-// Database is the address of the application's database, for what works beside it.
+// Database is the address of the application's database, for programs that run next to it.
 func (s *Stage) Database() string { return s.config.WithDefaults().DB }
 
-// Reindex rebuilds the database from memory while the application is down, as
-// `sia reindex` does: all repositories, or only the one named.
+// Reindex rebuilds the database from memory while the application is stopped, as `sia reindex` does: for all
+// repositories, or only the named one.
 func (s *Stage) Reindex(only string) []memory.ReindexResult {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), Limit)
@@ -328,8 +320,7 @@ func (s *Stage) Reindex(only string) []memory.ReindexResult {
 	return out
 }
 
-// Repository opens a repository that the application knows, as `sia replay` does beside it. It is closed at the
-// end of the test.
+// Repository opens a repository known to the application, as `sia replay` does. It is closed at the end of the test.
 func (s *Stage) Repository(name string) (*app.Repository, error) {
 	s.t.Helper()
 	r, closing, err := app.OpenRepository(s.t.Context(), s.config, app.Options{Logger: s.log.With("who", "replay"),
@@ -341,15 +332,14 @@ func (s *Stage) Repository(name string) (*app.Repository, error) {
 	return r, nil
 }
 
-// receive says where the application receives webhooks; "" when it is down.
+// receive sets the application's webhook address; "" while it is stopped.
 func (s *Stage) receive(address string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.address = address
 }
 
-// forward passes a webhook on to the application, which has another address
-// after each start.
+// forward forwards a webhook to the application, which has another address after each start.
 func (s *Stage) forward(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	address := s.address
@@ -357,8 +347,7 @@ func (s *Stage) forward(w http.ResponseWriter, r *http.Request) {
 	Forward(w, r, address)
 }
 
-// Forward passes a webhook on to the application at an address; it answers 502
-// when there is none or it does not answer.
+// Forward forwards a webhook to the application at an address; it answers 502 when there is none or it does not answer.
 func Forward(w http.ResponseWriter, r *http.Request, address string) {
 	if address == "" {
 		http.Error(w, "nobody listens", http.StatusBadGateway)
@@ -378,12 +367,11 @@ func Forward(w http.ResponseWriter, r *http.Request, address string) {
 	defer resp.Body.Close()
 	w.WriteHeader(resp.StatusCode)
 	if _, err := io.Copy(w, resp.Body); err != nil {
-		return // the simulator has gone; there is nobody to tell
+		return // the simulator has closed the connection
 	}
 }
 
-// Task is the task of an issue; a test that asks for one that does not exist
-// fails.
+// Task is the task of an issue; it fails the test if there is none.
 func (s *Stage) Task(issue int) sia.Task {
 	s.t.Helper()
 	repo, err := s.Sim.Repo(Repo)
@@ -393,7 +381,7 @@ func (s *Stage) Task(issue int) sia.Task {
 	return t
 }
 
-// Periodic does one kind of periodic work now, by its name in the cron table.
+// Periodic runs one kind of periodic work now, by its name in the cron table.
 func (s *Stage) Periodic(name string) {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), Limit)
@@ -414,19 +402,18 @@ func (s *Stage) should(err error) {
 	}
 }
 
-// forwardName makes a test binary the inside of the way out of a sandbox, as
-// `sia forward` is.
+// forwardName makes a test binary the inner end of a sandbox's network forwarder, like `sia forward`.
 const forwardName = "forward"
 
-// ForwardIfAsked is what a test binary's TestMain calls first: when it was started as the
-// inside of the way out of a sandbox, it is that, and ends.
+// ForwardIfAsked must be called first in a test binary's TestMain: if it was started as the inner end of a network
+// forwarder, it runs that and exits.
 func ForwardIfAsked() {
 	if len(os.Args) > 1 && os.Args[1] == forwardName {
 		os.Exit(sandbox.Forward(os.Args[2:]))
 	}
 }
 
-// forwarding is how this program runs itself as that; nil when it can't.
+// forwarding is the command for running this program as the forwarder; nil if that is not possible.
 func forwarding() []string {
 	self, err := os.Executable()
 	if err != nil {

@@ -12,9 +12,8 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// Steps lists the steps of a story's script. A person's step waits until nothing
-// is left to do at that time; where is "issue", "pull" or "question" (the last
-// issue that SIA opened to ask).
+// Steps lists the steps of a story's script. A person's step waits until nothing is left to do at that time; where is
+// "issue", "pull" or "question" (the last issue that SIA opened to ask).
 //
 //	open <who> [name]                 opens the issue, or that of section issue/<name>;
 //	                                  what follows is about the issue opened last
@@ -25,7 +24,7 @@ import (
 //	close|reopen|delete <who> <where>|<n>
 //	                                  n: the issue of that number
 //	blocked-by|sub-issue <who> <n>    the issue opened last is blocked by issue n, or has it as a part
-//	review <who> <state> <name>       reviews the pull request as section review/<name> says: a text, then
+//	review <who> <state> <name>       reviews the pull request as in section review/<name>: a text, then
 //	                                  for each line "@ <path>:<line>" or "@ <path>:<first>-<last>" the text
 //	                                  of a comment there; state is approved, changes_requested or commented
 //	thread <who> <path> <text>        answers in the first thread on a file of the pull request
@@ -39,7 +38,7 @@ import (
 //	                                  pushes the files push/<name>/…; the branch "head" is the task's
 //	pull <who> <branch> <text>        opens a pull request of a branch, with that text
 //	owner <who> <branch> <name>       pushes them to the owner's .github repository
-//	force <who> <branch> <ref>        moves a branch to where another stands
+//	force <who> <branch> <ref>        moves a branch to the head of another
 //	update <who> pull                 presses “Update branch” on the pull request: the base is merged into its branch
 //	press <who> <button>              of SIA's check run on the head
 //	rerun <who> <check>               the "Re-run" button of a check of the head
@@ -47,28 +46,28 @@ import (
 //	status <who> <context> <state> [n] a commit status on the head, or on attempt n's commit; with
 //	                                  "merge" for n, on the test merge of the pull request
 //	bot <login> <branch> <name> [skip-ci|token|silent]
-//	                                  pushes the files push/<name>/… as a bot with a token of its own, with the
+//	                                  pushes the files push/<name>/… as a bot with its own token, with the
 //	                                  message "[skip ci]", or with GITHUB_TOKEN, for which workflow runs wait for
 //	                                  approval; "silent": on a server where it starts none
-//	check <app> <check> <state> [n]   a check run that an app makes through the API, on the commit that n says, as
+//	check <app> <check> <state> [n]   a check run that an app makes through the API, on the commit given by n, as
 //	                                  for status; state is queued, in_progress or a conclusion. The app
 //	                                  github-actions makes it with GITHUB_TOKEN
-//	finish <app> <check> <state>      changes the newest check run that an app made so on the head
-//	require <check>…                  what a ruleset requires on main; nothing: no ruleset
+//	finish <app> <check> <state>      changes the newest check run that an app made this way on the head
+//	require <check>…                  the checks that a ruleset requires on main; none: no ruleset
 //	rule <json>|none                  adds a rule to those of main, as the REST API prints its type and parameters;
-//	                                  {repo}, {owner} and {app} stand for the ids of the repository, of the owner's
-//	                                  .github repository and of SIA. "none" ends all rules
+//	                                  {repo}, {owner} and {app} are replaced by the ids of the repository, of the owner's
+//	                                  .github repository and of SIA. "none" removes all rules
 //	rules readable|unreadable|forbidden
-//	                                  the API tells the rules of branches, or answers 404, or 403
-//	up-to-date                        the rules of main want branches up to date with it
-//	secret <word>                     push protection takes no file that holds it
+//	                                  the API returns the rules of branches, or answers 404, or 403
+//	up-to-date                        the rules of main require branches to be up to date with it
+//	secret <word>                     push protection refuses files that contain it
 //	sign-off                          commits made on the web have to be signed off
-//	hooks on|off                      pre-receive hooks judge what is merged
+//	hooks on|off                      pre-receive hooks check merges
 //	workflows on|approval|no-runner|startup-failure|late|refused <words>
 //	                                  what keeps workflows from running from now on; "late": a job that needs others
 //	                                  is made when those have ended
-//	approve <who>                     lets workflow runs begin that wait for approval
-//	retarget <who> <branch>           has the pull request be merged into another branch
+//	approve <who>                     approves the waiting workflow runs
+//	retarget <who> <branch>           changes the base branch of the pull request
 //	queue <who>                       puts the pull request into the merge queue
 //	unqueue <who> [merged]            takes it out
 //	rename <name>                     gives the repository another name
@@ -76,39 +75,39 @@ import (
 //	archive                           makes the repository read-only
 //	transfer <who>                    moves the issue to the owner's .github repository
 //	graphql fails <n>                 the next n GraphQL requests are answered with 502
-//	git narrowed|whole                git answers 404 to tokens that are narrowed to one repository, or to none
-//	react <who> <reaction> <n>|plan   on the comment of intervention n, or of the plan that waits
+//	git narrowed|whole                git answers 404 to tokens restricted to one repository, or to no token
+//	react <who> <reaction> <n>|plan   on the comment of intervention n, or of the waiting plan
 //	role <who> <role>
 //	uninstall | suspend | unsuspend
 //	withhold <permission>             the app and its installation lose it
 //
-//	settle                            lets everything happen, time included
-//	until before|after <effect> <n>   … until the worker gets there in attempt n, and holds it
-//	go                                lets it go on
+//	settle                            runs everything that is due, and advances the time
+//	until before|after <effect> <n>   likewise, until the worker gets there in attempt n, and holds it
+//	go                                releases it
 //	wait <duration>
 //	look | redeliver | repair | feedback | approvals | heartbeat | watch
-//	                                  periodic work, now
-//	looks on|off                      each wait makes a look every two minutes
+//	                                  runs the periodic work now
+//	looks on|off                      each wait polls every two minutes
 //	learned <pattern> <technique> <n> of <m>
 //	                                  earlier tasks of the repository in which the technique resolved n of m
 //	stop | restart                    the application
 //
 //	drop|duplicate|hold <event>…      webhooks, such as check_run or issue_comment.created; "all"; "none" ends it
-//	release [reversed]                what was held
-//	lag <n>                           what is pushed or opened from now on is unknown to the API for n answers
-//	                                  about it; 0 ends it
+//	release [reversed]                the held webhooks
+//	lag <n>                           later pushes, issues and pull requests are unknown to the API for n answers
+//	                                  about them; 0 ends it
 const Steps = ""
 
 // player plays a story's script.
 type player struct {
 	*Stage
 	story   Story
-	earlier int       // tasks that were learned from
+	earlier int       // earlier tasks with recorded results
 	issue   int       // number of the issue opened last
-	looks   time.Time // of the next look while time passes; zero: none is made
+	looks   time.Time // the next poll while time passes; zero: no polling
 }
 
-// text is the section that holds the text of an issue.
+// text is the section with the text of an issue.
 func text(name string) string {
 	if name == "" {
 		return "issue"
@@ -116,8 +115,8 @@ func text(name string) string {
 	return "issue/" + name
 }
 
-// play takes the steps in their order. A hold is asked for before the step ahead
-// of its "until", so that what that step sets in motion does not run past it.
+// play runs the steps in order. A hold is requested before the step ahead of its "until", so that this step's effects
+// do not run past it.
 func (p *player) play(script string) error {
 	p.t.Helper()
 	var lines []string
@@ -128,7 +127,7 @@ func (p *player) play(script string) error {
 	}
 	for i, line := range lines {
 		if i+1 < len(lines) {
-			if err := p.foresee(lines[i+1]); err != nil {
+			if err := p.prepareHold(lines[i+1]); err != nil {
 				return fmt.Errorf("%s: %w", lines[i+1], err)
 			}
 		}
@@ -139,8 +138,8 @@ func (p *player) play(script string) error {
 	return nil
 }
 
-// foresee asks for the hold of a step "until".
-func (p *player) foresee(line string) error {
+// prepareHold requests the hold of a step "until".
+func (p *player) prepareHold(line string) error {
 	where, ok := strings.CutPrefix(line, "until ")
 	if !ok {
 		return nil
@@ -168,7 +167,7 @@ func (p *player) step(line string) error {
 		}
 		return ""
 	}
-	words := func(n int) string { // what follows the first n fields
+	words := func(n int) string { // the text after the first n fields
 		text := rest
 		for range n {
 			_, text, _ = strings.Cut(strings.TrimLeft(text, " "), " ")
@@ -189,7 +188,7 @@ func (p *player) step(line string) error {
 	return nil
 }
 
-// flow takes the steps that nobody in the story makes.
+// flow plays the steps without an actor.
 func (p *player) flow(verb string, arg func(int) string, f []string) (done bool, err error) {
 	p.t.Helper()
 	switch verb {
@@ -200,7 +199,7 @@ func (p *player) flow(verb string, arg func(int) string, f []string) (done bool,
 	case "go":
 		p.Go()
 		p.Quiet()
-	case "cut": // what is held was cancelled
+	case "cut": // the held effect was cancelled
 		p.Cut()
 		p.Quiet()
 	case "wait":
@@ -264,7 +263,7 @@ func order(reversed bool) func([]ghsim.Delivery) []int {
 	}
 }
 
-// person takes the steps of people.
+// person plays the steps of people.
 func (p *player) person(verb string, arg func(int) string, words func(int) string) error {
 	who := arg(0)
 	on, err := p.where(verb, arg(1))
@@ -340,7 +339,7 @@ func (p *player) person(verb string, arg func(int) string, words func(int) strin
 	return err
 }
 
-// where is the number that a person's step is about.
+// where is the number of the issue or pull request of a person's step.
 func (p *player) where(verb, name string) (int, error) {
 	switch {
 	case verb == "tick" || name == "question":
@@ -356,7 +355,7 @@ func (p *player) where(verb, name string) (int, error) {
 	return p.issue, nil
 }
 
-// tick ticks a box of the question, which is an issue or a comment on the task's own.
+// tick ticks a box of the question, which is an issue or a comment on the task's issue.
 func (p *player) tick(who string, on int, letter string) error {
 	e := p.Task(p.issue).Escalation
 	if e == nil || e.Issue != p.issue {
@@ -393,8 +392,8 @@ func (p *player) pull() (int, error) {
 	return 0, errors.New("there is no pull request")
 }
 
-// react puts a reaction on the comment of an intervention, or of the plan that
-// waits: "react ada -1 2" is ada's 👎 on the second, "react ada +1 plan" her yes.
+// react adds a reaction to the comment of an intervention, or of the waiting plan: "react ada -1 2" is ada's 👎 on the
+// second, "react ada +1 plan" her approval.
 func (p *player) react(who, content, on string) error {
 	t := p.Task(p.issue)
 	if e := t.Escalation; on == "plan" && e != nil {
@@ -417,7 +416,7 @@ func (p *player) reactTo(number int, url, who, content string) error {
 }
 
 func (p *player) push(repo, branch, who, name, message string) error {
-	files := p.story.under("push/" + name)
+	files := p.story.sectionsIn("push/" + name)
 	if len(files) == 0 {
 		return fmt.Errorf("the story has no files push/%s/…", name)
 	}
@@ -459,7 +458,7 @@ func (p *player) press(who, button string) error {
 	if err != nil {
 		return err
 	}
-	for _, r := range slices.Backward(runs) { // the newest is the one with buttons that people see
+	for _, r := range slices.Backward(runs) { // the newest one has the visible buttons
 		if r.App == Slug {
 			return p.Sim.PressCheckButton(Repo, r.ID, who, button)
 		}

@@ -13,10 +13,10 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// lookEvery is how often SIA looks at GitHub while a story's time passes, with looks on.
+// lookEvery is how often SIA polls GitHub while a story's time passes, if polling is on.
 const lookEvery = 2 * time.Minute
 
-// wait lets time pass, with the looks that are due meanwhile.
+// wait advances the time, with the polls that are due meanwhile.
 func (p *player) wait(d time.Duration) {
 	p.t.Helper()
 	until := p.Clock.Now().Add(d)
@@ -35,8 +35,7 @@ func (p *player) wait(d time.Duration) {
 	}
 }
 
-// github takes the steps of GitHub itself, of its settings, and of the apps and the bots
-// there.
+// github plays the steps of GitHub, its settings, its apps and its bots.
 func (p *player) github(verb string, arg func(int) string, rest string) (done bool, err error) {
 	switch verb {
 	case "bot":
@@ -75,7 +74,7 @@ func (p *player) github(verb string, arg func(int) string, rest string) (done bo
 	case "graphql":
 		err = p.graphql(arg(0), arg(1))
 	case "git":
-		p.Sim.RefuseNarrowedGit(arg(0) == "narrowed")
+		p.Sim.RefuseRestrictedGit(arg(0) == "narrowed")
 	case "looks":
 		if p.looks = (time.Time{}); arg(0) == "on" {
 			p.looks = p.Clock.Now().Add(lookEvery)
@@ -88,7 +87,7 @@ func (p *player) github(verb string, arg func(int) string, rest string) (done bo
 
 // bot pushes files as a bot.
 func (p *player) bot(login, branch, name, how string) error {
-	files := p.story.under("push/" + name)
+	files := p.story.sectionsIn("push/" + name)
 	if len(files) == 0 {
 		return fmt.Errorf("the story has no files push/%s/…", name)
 	}
@@ -108,7 +107,7 @@ func (p *player) bot(login, branch, name, how string) error {
 	return err
 }
 
-// check makes a check run as an app does.
+// check makes a check run as an app.
 func (p *player) check(app, name, state, at string) error {
 	sha, err := p.commit(at)
 	if err == nil {
@@ -117,7 +116,7 @@ func (p *player) check(app, name, state, at string) error {
 	return err
 }
 
-// finish changes the newest check run of a name that an app made on the head.
+// finish changes the newest check run of a name by an app on the head.
 func (p *player) finish(app, name, state string) error {
 	runs, err := p.Sim.CheckRuns(Repo, string(p.Task(p.issue).Head))
 	if err != nil {
@@ -188,7 +187,7 @@ func (p *player) rule(text string) error {
 	return p.Sim.AddRule(Repo, "main", rule)
 }
 
-// rules says whether the API tells the rules of branches.
+// rules sets whether the API returns the rules of branches.
 func (p *player) rules(how string) error {
 	status, known := map[string]int{
 		"readable": 0, "unreadable": http.StatusNotFound, "forbidden": http.StatusForbidden,
@@ -199,7 +198,7 @@ func (p *player) rules(how string) error {
 	return p.Sim.HideRules(Repo, status)
 }
 
-// onPull does something to the task's pull request.
+// onPull plays a step on the task's pull request.
 func (p *player) onPull(verb, who, what string) error {
 	n, err := p.pull()
 	if err != nil {
@@ -215,7 +214,7 @@ func (p *player) onPull(verb, who, what string) error {
 	return p.Sim.Dequeue(Repo, n, who, what == "merged")
 }
 
-// graphql has requests fail.
+// graphql makes requests fail.
 func (p *player) graphql(how, times string) error {
 	n, err := strconv.Atoi(times)
 	if how != "fails" || err != nil || n < 1 {
@@ -227,7 +226,7 @@ func (p *player) graphql(how, times string) error {
 	return nil
 }
 
-// workflows says what keeps workflows from running.
+// workflows sets what keeps workflows from running.
 func (p *player) workflows(how, words string) error {
 	to, known := map[string]ghsim.Actions{
 		"on": {}, "approval": {Approval: true}, "no-runner": {NoRunner: true}, "refused": {Refusal: words},
@@ -239,7 +238,7 @@ func (p *player) workflows(how, words string) error {
 	return p.Sim.SetActions(Repo, to)
 }
 
-// rerun has the newest run of a check of the head run again.
+// rerun reruns the newest run of a check of the head.
 func (p *player) rerun(who, check string) error {
 	runs, err := p.Sim.CheckRuns(Repo, string(p.Task(p.issue).Head))
 	if err != nil {

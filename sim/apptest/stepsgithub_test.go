@@ -9,13 +9,13 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// TestMain is the test binary, or the inside of the way out of a sandbox.
+// TestMain runs the tests, or the inner end of a network forwarder.
 func TestMain(m *testing.M) {
 	ForwardIfAsked()
 	os.Exit(m.Run())
 }
 
-// passed is a player of the story in which the first attempt passes, when it has.
+// passed is a player of the story in which the first attempt passes, after it passed.
 func passed(t *testing.T) *player {
 	t.Helper()
 	s, err := readStory("../../app/testdata/stories/pass.txtar")
@@ -30,7 +30,7 @@ func passed(t *testing.T) *player {
 	return p
 }
 
-// Each step does to GitHub what it says.
+// Each step has its effect on GitHub.
 func TestStepsOfGitHub(t *testing.T) {
 	p := passed(t)
 	pull := p.Task(p.issue).Pull.Number
@@ -73,7 +73,7 @@ retarget ada release`
 	}
 }
 
-// A bot's push moves the head, and says by whom it is.
+// A bot's push moves the head, with its author.
 func TestStepBot(t *testing.T) {
 	p := passed(t)
 	before := string(p.Task(p.issue).Head)
@@ -91,7 +91,7 @@ func TestStepBot(t *testing.T) {
 	}
 }
 
-// The queue runs what is for it alone.
+// The queue runs the workflows for it alone.
 func TestStepsOfTheQueue(t *testing.T) {
 	p := passed(t)
 	if err := p.play("queue ada\nunqueue ada merged"); err != nil {
@@ -102,7 +102,7 @@ func TestStepsOfTheQueue(t *testing.T) {
 	}
 }
 
-// With looks on, each wait makes one every two minutes of its clock.
+// With polling on, each wait polls every two minutes of its clock.
 func TestStepLooks(t *testing.T) {
 	p := passed(t)
 	began := p.Clock.Now()

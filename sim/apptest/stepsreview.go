@@ -9,7 +9,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// reviewedAt is the line of a section review/… under which a comment on lines stands.
+// reviewedAt matches the line before a comment on lines in a section review/….
 var reviewedAt = regexp.MustCompile(`^@ (\S+):(?:(\d+)-)?(\d+)$`)
 
 // review submits the review that a section describes.
@@ -47,7 +47,7 @@ func (p *player) thread(who string, pull int, path, body string) error {
 	return err
 }
 
-// resolve resolves the first thread on a file, or opens it again.
+// resolve resolves the first thread on a file, or reopens it.
 func (p *player) resolve(who string, pull int, path string, again bool) error {
 	first, err := p.firstOn(pull, path)
 	if err != nil {

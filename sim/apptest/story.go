@@ -15,8 +15,7 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// Story is one txtar archive: what is on the stage, what people do, and the
-// result. Its sections are
+// Story is one txtar archive: the stage, people's actions, and the result. Its sections are
 //
 //	script            what people and GitHub do and when, one step a line; see [Steps]
 //	issue             the issue: the title, an empty line, the text
@@ -28,24 +27,22 @@ import (
 //	                  the scripted model, as package scripted reads it
 //	want/<name>       the golden result
 //
-// What a story leaves out it takes from the archive default.txtar beside it. A
-// file with the content "(none)" is left out of the repository. The words
-// before the first section say what the story is about. A line "like: <name>"
-// among them takes everything but the script, the result included, from another
-// story: what is different there must not make a difference. A line "coders: <names>"
-// says who may work, from the cheapest: each name is that of a model, too.
+// Sections that a story lacks come from the archive default.txtar next to it. A file with the content "(none)" is left
+// out of the repository. The text before the first section describes the story. A line "like: <name>" in it takes
+// everything but the script, the result included, from another story: the differences must not change the result. A
+// line "coders: <names>" lists the available coders, cheapest first: each name is also that of a model.
 type Story struct {
 	Name    string
 	About   string
-	Like    string   // name of the story that it takes from
-	Coders  []string // who may work; none: the model coder alone
+	Like    string   // name of the story to inherit from
+	Coders  []string // available coders; none: only the coder "model"
 	path    string
 	archive *txtar.Archive
-	parts   map[string]string // by section, defaults and the story it is like included
-	taken   []string          // sections that come from elsewhere, in order
+	parts   map[string]string // by section, including inherited ones
+	taken   []string          // inherited sections, in order
 }
 
-// defaults is the archive that fills in what a story leaves out.
+// defaults is the archive with the sections that a story lacks.
 const defaults = "default.txtar"
 
 // Stories reads all stories of a folder, by name.
@@ -69,14 +66,13 @@ func Stories(t testing.TB, dir string) []Story {
 	return all
 }
 
-// Start sets the stage for a story without playing it, for tests that go on in
-// their own way.
+// Start starts the stage of a story without playing it, for tests with their own actions.
 func (s Story) Start(t testing.TB) *Stage {
 	t.Helper()
 	return s.StartWith(t, func(*Config) {})
 }
 
-// StartWith is Start on a stage that is changed first.
+// StartWith is Start with a changed configuration.
 func (s Story) StartWith(t testing.TB, tune func(*Config)) *Stage {
 	t.Helper()
 	model, err := s.model()
@@ -110,24 +106,23 @@ func readStory(file string) (Story, error) {
 		if err != nil {
 			return Story{}, fmt.Errorf("story %s builds on %s: %w", s.Name, name, err)
 		}
-		s.take(other)
-		// Each archive's new rules come before those of the archives after it, and
-		// its others in their places.
+		s.inherit(other)
+		// New rules of each archive come before those of later archives; overriding ones keep their places.
 		names := make([]string, len(other.Files))
 		for i, f := range other.Files {
 			names[i] = f.Name
 		}
 		s.taken = append(slices.DeleteFunc(s.taken, func(n string) bool { return slices.Contains(names, n) }), names...)
 	}
-	s.own(a)
+	s.addOwn(a)
 	if s.parts["script"] == "" || s.parts["issue"] == "" {
 		return Story{}, fmt.Errorf("story %s: it needs the sections script and issue", s.Name)
 	}
 	return s, nil
 }
 
-// take takes what the story does not have from another archive.
-func (s *Story) take(a *txtar.Archive) {
+// inherit adds the sections that the story lacks from another archive.
+func (s *Story) inherit(a *txtar.Archive) {
 	for _, f := range a.Files {
 		if _, ok := s.parts[f.Name]; !ok {
 			s.parts[f.Name] = string(f.Data)
@@ -135,15 +130,15 @@ func (s *Story) take(a *txtar.Archive) {
 	}
 }
 
-// own takes what the story brings itself.
-func (s *Story) own(a *txtar.Archive) {
+// addOwn adds the story's own sections.
+func (s *Story) addOwn(a *txtar.Archive) {
 	for _, f := range a.Files {
 		s.parts[f.Name] = string(f.Data)
 	}
 }
 
-// under are the parts beneath a folder, by the rest of their name.
-func (s *Story) under(folder string) map[string]string {
+// sectionsIn are the sections below a folder, by the rest of their name.
+func (s *Story) sectionsIn(folder string) map[string]string {
 	files := map[string]string{}
 	for name, text := range s.parts {
 		if rest, ok := strings.CutPrefix(name, folder+"/"); ok && strings.TrimSpace(text) != "(none)" {
@@ -153,17 +148,17 @@ func (s *Story) under(folder string) map[string]string {
 	return files
 }
 
-// config is what the story has on the stage.
+// config is the configuration of the story's stage.
 func (s *Story) config(model scripted.Script) Config {
-	c := Config{Files: s.under("repo"), Model: model, Coders: s.Coders}
-	if owner := s.under("owner"); len(owner) > 0 {
+	c := Config{Files: s.sectionsIn("repo"), Model: model, Coders: s.Coders}
+	if owner := s.sectionsIn("owner"); len(owner) > 0 {
 		c.Owner = owner
 	}
 	return c
 }
 
-// model is the scripted model. A rule of the story takes the place of the rule of
-// that name that it takes from elsewhere; its other rules come first.
+// model is the scripted model. A rule of the story replaces an inherited rule of the same name; its other rules come
+// first.
 func (s *Story) model() (scripted.Script, error) {
 	var rules txtar.Archive
 	add := func(name string) {
@@ -192,15 +187,14 @@ func (s *Story) isModel(name string) bool {
 	return slices.Contains(append([]string{"coder", "sia", "reviewer", "any", "file"}, s.Coders...), folder)
 }
 
-// Play plays the story and compares its result with what the archive says;
-// with update, it is written there instead. Nothing that was posted on the way may show
-// people more words than [WordLimits] has for it.
+// Play plays the story and compares its result with the archive's; with update, it writes the result there instead. No
+// post may show more words than its [WordLimits].
 func (s Story) Play(t *testing.T, update bool) {
 	t.Helper()
 	s.PlayWith(t, update, func(*Config) {})
 }
 
-// PlayWith is Play on a stage that is changed first.
+// PlayWith is Play with a changed configuration.
 func (s Story) PlayWith(t *testing.T, update bool, tune func(*Config)) {
 	t.Helper()
 	model, err := s.model()
@@ -224,7 +218,7 @@ func (s Story) PlayWith(t *testing.T, update bool, tune func(*Config)) {
 	}
 	stage.Go()
 	stage.Settle()
-	stage.brief()
+	stage.checkWordLimits()
 	got := stage.Record()
 	switch {
 	case s.Like != "":
@@ -236,7 +230,7 @@ func (s Story) PlayWith(t *testing.T, update bool, tune func(*Config)) {
 	}
 }
 
-// Played is the stage once the story was played, for tests that go on from there.
+// Played is the stage after the story was played, for tests that continue from there.
 func (s Story) Played(t testing.TB) *Stage {
 	t.Helper()
 	stage := s.Start(t)
@@ -249,11 +243,10 @@ func (s Story) Played(t testing.TB) *Stage {
 	return stage
 }
 
-// compare compares the golden sections. A story that is like another may reach
-// the same result by other decisions.
+// compare compares the golden sections. A story that is like another may have the same result with other decisions.
 func (s Story) compare(t *testing.T, got []txtar.File, why string) {
 	t.Helper()
-	want := s.under("want")
+	want := s.sectionsIn("want")
 	have := map[string]string{}
 	for _, f := range got {
 		have[strings.TrimPrefix(f.Name, "want/")] = string(f.Data)

@@ -10,8 +10,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// WordLimits are how many words a comment, or an issue that asks, shows at most before
-// anything is unfolded, by the kind that its marker names.
+// WordLimits are the most words that a comment, or an issue that asks, shows before anything is unfolded, by the kind
+// in its marker.
 var WordLimits = map[string]int{
 	string(sia.DoAnnounce): 60,
 	"status":               90,
@@ -21,17 +21,17 @@ var WordLimits = map[string]int{
 	OnLine:                    40,
 }
 
-// OnLine is the kind of what stands on a line of a pull request's diff.
+// OnLine is the kind of comments on a line of a pull request's diff.
 const OnLine = "on a line"
 
 // Post is one version of a comment of the application, or of an issue that it opened.
 type Post struct {
-	Kind string // of its marker; "" without one
+	Kind string // from its marker; "" without one
 	Body string
 }
 
-// Posts are all versions of everything that the application has posted as a comment or
-// an issue, in their order, as GitHub told of them.
+// Posts are all versions of everything that the application posted as a comment or an issue, in order, from GitHub's
+// events.
 func (s *Stage) Posts() []Post {
 	s.t.Helper()
 	var all []Post
@@ -58,7 +58,7 @@ func (s *Stage) Posts() []Post {
 	return all
 }
 
-// posted maps each event that tells of a new text to the field of its payload that has the text.
+// posted maps each event with a new text to the field of its payload with the text.
 var posted = map[string]string{
 	"issue_comment.created": "comment", "issue_comment.edited": "comment",
 	"issues.opened": "issue", "issues.edited": "issue",
@@ -66,8 +66,8 @@ var posted = map[string]string{
 	"pull_request_review_comment.created": "comment",
 }
 
-// brief fails the test where people are shown more words than they read.
-func (s *Stage) brief() {
+// checkWordLimits fails the test if a post shows more words than its limit.
+func (s *Stage) checkWordLimits() {
 	s.t.Helper()
 	for _, p := range s.Posts() {
 		if limit, ok := WordLimits[p.Kind]; ok && VisibleWords(p.Body) > limit {
@@ -84,9 +84,8 @@ var (
 	links    = regexp.MustCompile(`\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\([^)]*\)`)
 )
 
-// VisibleWords counts the words of Markdown that people see before they unfold anything:
-// not what is in <details> or in HTML comments, a link by its text, no images and no
-// emoji. A word is what stands between white space and has a letter or a digit.
+// VisibleWords counts the words of Markdown that are visible before anything is unfolded: it omits <details>, HTML
+// comments, link addresses, images and emoji. A word is a run without white space that has a letter or a digit.
 func VisibleWords(markdown string) int {
 	s := unfolded(comments.ReplaceAllString(plainCode(markdown), " "))
 	s = images.ReplaceAllString(s, " ")
@@ -101,11 +100,10 @@ func VisibleWords(markdown string) int {
 	return n
 }
 
-// inCode is what could be taken for an element or a link, where it stands in code.
+// inCode replaces characters in code that could be taken for an element or a link.
 var inCode = strings.NewReplacer("<", "‹", "[", "(", "]", ")")
 
-// plainCode is Markdown with nothing in its code, within a line or fenced, that could be
-// taken for an element or a link.
+// plainCode is Markdown with these characters replaced in all code, inline or fenced.
 func plainCode(s string) string {
 	var b strings.Builder
 	fence := ""
@@ -126,7 +124,7 @@ func plainCode(s string) string {
 	return b.String()
 }
 
-// plainSpans does that to the code spans of a line.
+// plainSpans does that for the code spans of a line.
 func plainSpans(line string) string {
 	var b strings.Builder
 	for {
@@ -154,8 +152,7 @@ func plainSpans(line string) string {
 	}
 }
 
-// unfolded is a text without what it has in <details>, one in another included. One that
-// is never closed folds everything after it.
+// unfolded is a text without its <details>, also nested ones. An unclosed one folds everything after it.
 func unfolded(s string) string {
 	var b strings.Builder
 	depth, at := 0, 0

@@ -18,7 +18,7 @@ func TestVisibleWords(t *testing.T) {
 		{"[the log, from line 3](https://github.test/a/b) · [`x`](https://github.test/c)", 6},
 		{"![a picture of it](https://github.test/i.png) words", 1},
 		{"- [ ] **A** — one provider *(fastest)*", 4},
-		{"```text\nhello.txt:1: error: wrong\n```", 4}, // "text" says what the code is, and nobody subtracts it
+		{"```text\nhello.txt:1: error: wrong\n```", 4}, // "text" is the code's language, and is counted all the same
 		{"| check | result |\n|---|---|\n| `test` | ✅ green |", 4},
 		{"a <details><summary>more</summary>\n\nb c <details>d</details> e\n\n</details> f", 2},
 		{"a <DETAILS open>b</DETAILS> c </details> d", 3},

@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// Written is everything that the application has written so far where somebody
-// may read it, by where it stands: on GitHub, in Git, and in its own records of
-// tasks. What people, the check runner and GitHub wrote is not in it.
+// Written is everything that the application has written so far, by place: on GitHub, in Git, and in its records of
+// tasks. Texts of people, the check runner and GitHub are left out.
 func (s *Stage) Written() map[string]string {
 	s.t.Helper()
 	out := map[string]string{}
@@ -68,7 +67,7 @@ func (s *Stage) records(out map[string]string, where string, v any) {
 	out[where] = string(b)
 }
 
-// added is a log with patches without the lines that commits took away.
+// added is a log with patches without the removed lines of commits.
 func added(log string) string {
 	var b strings.Builder
 	for line := range strings.Lines(log) {

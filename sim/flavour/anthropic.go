@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// thinking are blocks of Claude's answers.
+// thinking are thinking blocks of Claude's answers.
 func thinking(n int) any {
 	return []any{object{"type": "thinking", "thinking": fmt.Sprintf("Hm %d <&>.", n),
 		"signature": fmt.Sprintf("c2ln%d==", n)}, object{"type": "redacted_thinking", "data": fmt.Sprintf("ZGF0YQ%d", n)}}
 }
 
-// wantsThinking refuses what Anthropic's endpoint refuses: more than four marks, a final
-// answer with calls that lacks its thinking, an altered block, and empty texts.
+// wantsThinking refuses what Anthropic's endpoint refuses: more than four cache marks, a final answer with calls that
+// lacks its thinking, an altered block, and empty texts.
 func wantsThinking(_ *Server, a Ask) (int, string) {
 	if n := Marks(a.Body); n > 4 {
 		return http.StatusBadRequest,
@@ -56,7 +56,7 @@ func wantsThinking(_ *Server, a Ask) (int, string) {
 	return 0, ""
 }
 
-// claudeWithout is Claude where the endpoint refuses a word first.
+// claudeWithout is Claude on an endpoint that refuses a parameter first.
 func claudeWithout(name, source, word, message string, c Client) Flavour {
 	return claude.with(func(f *Flavour) {
 		f.Name, f.Source, f.Client = name, source, c

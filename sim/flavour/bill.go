@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 )
 
-// Bill is what a server counted.
+// Bill is a server's token count.
 type Bill struct{ Requests, Input, Cached, Written, Output int }
 
-// How servers cache: nothing below least tokens, a prefix in steps of block tokens, or, where
-// they want marks, what ends at one of the last lookBack blocks before a mark.
+// Parameters of caching: nothing below least tokens, a prefix in steps of block tokens, or, where cache marks are
+// required, what ends at one of the last lookBack blocks before a mark.
 // https://developers.openai.com/api/docs/guides/prompt-caching
 // https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching
 const (
@@ -19,7 +19,7 @@ const (
 	lookBack      = 20
 )
 
-// Bill is what was counted so far, and what of each answer.
+// Bill returns the total count so far, and that of each answer.
 func (s *Server) Bill() (sum Bill, each []Bill) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -49,7 +49,7 @@ func (s *Server) count(a Ask, t Turn) Bill {
 	return b
 }
 
-// countPrefix counts the longest prefix that an earlier prompt shares.
+// countPrefix counts the longest prefix shared with an earlier prompt.
 func (s *Server) countPrefix(text string, b *Bill) {
 	for _, earlier := range s.prompts {
 		n := 0
@@ -63,8 +63,7 @@ func (s *Server) countPrefix(text string, b *Bill) {
 	s.prompts = append(s.prompts, text)
 }
 
-// countMarked counts what ends at or shortly before a mark and was marked before, and what is
-// written for the next request.
+// countMarked counts what ends at or shortly before a mark and was marked before, and what is written to the cache.
 func (s *Server) countMarked(p prompt, b *Bill) {
 	last := -1
 	for i, one := range p.blocks {
@@ -90,13 +89,13 @@ func (s *Server) countMarked(p prompt, b *Bill) {
 	}
 }
 
-// prompt is what the model reads: tools, system, messages, without the marks.
+// prompt is the model's input: tools, system, messages, without the marks.
 type prompt struct {
 	text   string
 	blocks []promptBlock
 }
 
-// promptBlock is a block with all that stands before it.
+// promptBlock is a block with everything before it.
 type promptBlock struct {
 	sum    [sha256.Size]byte
 	tokens int
@@ -123,7 +122,7 @@ func promptOf(a Ask) (p prompt) {
 		for _, one := range list {
 			m, _ := one.(object)
 			blocks, ok := m["content"].([]any)
-			if text, is := m["content"].(string); is { // as a list of one
+			if text, is := m["content"].(string); is { // treated as a list of one
 				blocks, ok = []any{object{"type": "text", "text": text}}, true
 			}
 			if !ok {

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// thoughts is a field of DeepSeek's answers.
+// thoughts is the reasoning field of DeepSeek's answers.
 func thoughts(n int) any {
 	return object{"message": object{"reasoning_content": fmt.Sprintf("I think %d <&>.", n)}}
 }
 
-// answerOf is in which answer this server made a message's calls; 0: another did.
+// answerOf is the number of this server's answer that made a message's calls; 0: another server did.
 func answerOf(m object) (n int) {
 	calls, _ := m["tool_calls"].([]any)
 	if len(calls) == 0 {
@@ -24,7 +24,7 @@ func answerOf(m object) (n int) {
 	return n
 }
 
-// wantsThoughts refuses an answer without the reasoning that came with it; words are how.
+// wantsThoughts refuses an answer without its reasoning; words is the message.
 func wantsThoughts(words string) func(*Server, Ask) (int, string) {
 	return func(_ *Server, a Ask) (int, string) {
 		for i, m := range messagesOf(a) {

@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// fails is a server that always answers so.
+// fails is a server that always answers with this status and body.
 func fails(name, source string, status int, body, kind string) Flavour {
 	return Flavour{Name: name, Source: source, Client: Client{Fails: kind},
 		Refuse: func(*Server, Ask) (int, string) { return status, body }}
@@ -23,7 +23,7 @@ func ends(name, source, kind, body string) Flavour {
 		}}
 }
 
-// sometimes is a server that gives this body as every third answer.
+// sometimes is a server that sends this body as every third answer.
 func sometimes(body string) func(*Server, http.ResponseWriter, Bill) bool {
 	n := 0
 	return func(_ *Server, w http.ResponseWriter, _ Bill) bool {
@@ -36,7 +36,7 @@ func sometimes(body string) func(*Server, http.ResponseWriter, Bill) bool {
 	}
 }
 
-// failsSometimes refuses every third request, whatever it asks.
+// failsSometimes refuses every third request, whatever its content.
 func failsSometimes(status int, body string) func(*Server, Ask) (int, string) {
 	return func(s *Server, _ Ask) (int, string) {
 		if s.counts["failed"]++; s.counts["failed"]%3 != 1 {
@@ -51,7 +51,7 @@ const (
 	overflows        = "https://github.com/earendil-works/pi/blob/main/packages/ai/src/utils/overflow.ts"
 )
 
-// failing are servers that can't answer; what a client is to make of it is in Fails.
+// failing are servers that can't answer; Fails is the error that a client should report.
 var failing = []Flavour{
 	ends("OpenRouter: no credits in a 200", openRouterErrors, "quota",
 		`{"error":{"message":"Insufficient credits","code":402}}`),

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// details are a field of OpenRouter's answers.
+// details are the reasoning details of OpenRouter's answers.
 func details(n int) any {
 	return object{"message": object{"reasoning": fmt.Sprintf("So %d.", n), "reasoning_details": []any{
 		object{"type": "reasoning.text", "index": 0, "text": fmt.Sprintf("So %d.", n), "signature": fmt.Sprintf("c2ln%d", n)},
 		object{"type": "reasoning.encrypted", "index": 1, "data": "ZGF0YQ=="}}}}
 }
 
-// inPieces streams the details of reasoning in pieces, and the words after them.
+// inPieces streams the reasoning details in pieces, and the text after them.
 func inPieces(m object) []object {
 	list, _ := m["reasoning_details"].([]any)
 	if len(list) == 0 {
@@ -30,8 +30,7 @@ func inPieces(m object) []object {
 		piece(list[1].(object)), m}
 }
 
-// wantsDetails refuses what Gemini behind OpenRouter refuses: reasoning that does not come
-// back as it went.
+// wantsDetails refuses what Gemini behind OpenRouter refuses: reasoning that is not returned unchanged.
 func wantsDetails(_ *Server, a Ask) (int, string) {
 	for _, m := range messagesOf(a) {
 		n := answerOf(m)
@@ -47,14 +46,14 @@ func wantsDetails(_ *Server, a Ask) (int, string) {
 	return 0, ""
 }
 
-// comments is an answer between comments that keep the connection alive.
+// comments sends an answer between keep-alive comments.
 func comments(s *Server, w http.ResponseWriter, _ Bill) bool {
 	w.Header().Set("Content-Type", "text/event-stream")
 	fmt.Fprint(w, ": OPENROUTER PROCESSING\n\n: OPENROUTER PROCESSING\n\n")
 	return false
 }
 
-// passesOn says that a gateway passes the request on.
+// passesOn marks an answer as forwarded by a gateway.
 func passesOn(_ *Server, w http.ResponseWriter, _ Bill) bool {
 	w.Header().Set("X-Litellm-Version", "1.83.0")
 	return false
@@ -124,7 +123,7 @@ var gateways = []Flavour{
 		Message: eachCall(func(_, f object) { f["arguments"] = fmt.Sprint(f["arguments"]) + fmt.Sprint(f["arguments"]) })},
 }
 
-// eachCall is a form in which the calls of a message are changed.
+// eachCall returns a Message function that changes each call.
 func eachCall(change func(call, function object)) func(object) string {
 	return func(m object) string {
 		calls, _ := m["tool_calls"].([]any)

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// signed is a field of the first call of Gemini's answers.
+// signed is the signature field of the first call of Gemini's answers.
 func signed(n int) any {
 	return object{"call": object{"extra_content": object{"google": object{
 		"thought_signature": fmt.Sprintf("sig-%d-<&>", n)}}}}
 }
 
-// wantsSignature refuses a call without its signature. The documented stand-in is one, of a
-// call of another model.
+// wantsSignature refuses a call without its signature. The documented placeholder is accepted for calls of other
+// models.
 func wantsSignature(_ *Server, a Ask) (int, string) {
 	for _, m := range messagesOf(a) {
 		calls, _ := m["tool_calls"].([]any)
@@ -40,7 +40,7 @@ func wantsSignature(_ *Server, a Ask) (int, string) {
 	return 0, ""
 }
 
-// inList is an error as Gemini wraps it.
+// inList is an error in Gemini's format.
 func inList(message string) string {
 	return `[{"error":{"code":400,"message":` + fmt.Sprintf("%q", message) + `,"status":"INVALID_ARGUMENT"}}]`
 }

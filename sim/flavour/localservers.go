@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// inWindow refuses prompts and answers that together exceed a window of n tokens; words say
-// so, with the window, the prompt and the answer.
+// inWindow refuses prompts and answers that together exceed a window of n tokens; words is a format for the message,
+// with the window, the prompt and the answer.
 func inWindow(n int, words string) func(*Server, Ask) (int, string) {
 	return func(_ *Server, a Ask) (int, string) {
 		most, _ := a.Body["max_completion_tokens"].(float64)
@@ -19,7 +19,7 @@ func inWindow(n int, words string) func(*Server, Ask) (int, string) {
 	}
 }
 
-// noContent refuses null in the place of content.
+// noContent refuses null as content.
 func noContent(words string) func(*Server, Ask) (int, string) {
 	return func(_ *Server, a Ask) (int, string) {
 		for _, m := range messagesOf(a) {
@@ -31,7 +31,7 @@ func noContent(words string) func(*Server, Ask) (int, string) {
 	}
 }
 
-// typedContent refuses content that is no text, as FastAPI does: it names the place and what is wrong apart.
+// typedContent refuses content that is no text, as FastAPI does: the error has separate fields for place and reason.
 func typedContent(wrong string) func(*Server, Ask) (int, string) {
 	return func(_ *Server, a Ask) (int, string) {
 		for i, m := range messagesOf(a) {
@@ -44,7 +44,7 @@ func typedContent(wrong string) func(*Server, Ask) (int, string) {
 	}
 }
 
-// noSystem refuses instructions in a message of their own.
+// noSystem refuses system messages.
 func noSystem(words string) func(*Server, Ask) (int, string) {
 	return func(_ *Server, a Ask) (int, string) {
 		if list := messagesOf(a); len(list) > 0 && list[0]["role"] == "system" {

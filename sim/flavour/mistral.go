@@ -9,8 +9,7 @@ import (
 
 var nineLetters = regexp.MustCompile(`^[a-zA-Z0-9]{9}$`)
 
-// wantsNine refuses ids that are not nine letters or digits; own says whether it takes its
-// own, which are none.
+// wantsNine refuses ids that are not nine letters or digits; own reports whether it accepts its own, which are not.
 func wantsNine(own bool) func(*Server, Ask) (int, string) {
 	return func(_ *Server, a Ask) (int, string) {
 		for _, m := range messagesOf(a) {
@@ -46,7 +45,7 @@ func forbids(parameter string) func(*Server, Ask) (int, string) {
 	}
 }
 
-// inOrder refuses what a user says right after a tool.
+// inOrder refuses a user message right after a tool message.
 func inOrder(words string) func(*Server, Ask) (int, string) {
 	return func(_ *Server, a Ask) (int, string) {
 		before := any("")

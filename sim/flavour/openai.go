@@ -14,9 +14,8 @@ func reasoned(n int) any {
 		"encrypted_content": fmt.Sprintf("gAAAAA-%d-<&>/+=", n)}}
 }
 
-// wantsItems refuses what OpenAI's reasoning models refuse: tools in chat completions, a call
-// of theirs without the reasoning that came with it, word for word, reasoning that nothing
-// follows, and stored items.
+// wantsItems refuses what OpenAI's reasoning models refuse: tools in chat completions, one of their calls without its
+// unchanged reasoning, reasoning that nothing follows, and stored items.
 func wantsItems(_ *Server, a Ask) (int, string) {
 	if a.Path == Chat {
 		if a.Body["tools"] != nil {
@@ -53,8 +52,7 @@ func wantsItems(_ *Server, a Ask) (int, string) {
 	return 0, ""
 }
 
-// wantsPhases refuses, where OpenAI's endpoint only answers worse, the model's words without
-// the phase that they came with.
+// wantsPhases refuses the model's text without its phase, where OpenAI's endpoint only gives worse answers.
 func wantsPhases(s *Server, a Ask) (int, string) {
 	for _, m := range messagesOf(a) {
 		if m["role"] == "assistant" && m["phase"] != "commentary" {
@@ -66,7 +64,7 @@ func wantsPhases(s *Server, a Ask) (int, string) {
 
 var nameOfTool = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 
-// wantsNames refuses calls of what can be no tool's name, in each dialect.
+// wantsNames refuses calls with invalid tool names, in each dialect.
 func wantsNames(_ *Server, a Ask) (int, string) {
 	for i, m := range messagesOf(a) {
 		calls, _ := m["tool_calls"].([]any)
@@ -88,7 +86,7 @@ func wantsNames(_ *Server, a Ask) (int, string) {
 	return 0, ""
 }
 
-// refuses answers 400 to requests that hold a word.
+// refuses answers 400 to requests that contain a word.
 func refuses(word, message string) func(*Server, Ask) (int, string) {
 	return func(_ *Server, a Ask) (int, string) {
 		if strings.Contains(a.Raw, word) {
@@ -98,8 +96,8 @@ func refuses(word, message string) func(*Server, Ask) (int, string) {
 	}
 }
 
-// inResponses is a server of Responses that changes its events; the last does not list the items
-// again. "then" is an event that follows.
+// inResponses is a server of Responses that changes its events; the last event does not repeat the items. "then" is an
+// additional event after it.
 func inResponses(name, source string, change func(e map[string]any)) Flavour {
 	return Flavour{Name: name, Source: source, Paths: []string{Responses}, Client: Client{Protocol: "responses"},
 		Events: func(events []map[string]any) (out []map[string]any) {
@@ -122,7 +120,7 @@ func inResponses(name, source string, change func(e map[string]any)) Flavour {
 		}}
 }
 
-// responsesOnly is a server that has nothing but Responses.
+// responsesOnly is a server that serves only Responses.
 func responsesOnly(name, source string, refuse func(*Server, Ask) (int, string), c Client) Flavour {
 	return Flavour{Name: name, Source: source, Paths: []string{Responses}, Refuse: refuse, Client: c}
 }

@@ -22,9 +22,9 @@ type Server struct {
 	bill    Bill
 	bills   []Bill                     // of each answer
 	asks    []Ask                      // all requests
-	prompts []string                   // that are in the cache
-	marked  map[[sha256.Size]byte]bool // prefixes that are in the cache
-	counts  map[string]int             // that a flavour keeps
+	prompts []string                   // in the cache
+	marked  map[[sha256.Size]byte]bool // prefixes in the cache
+	counts  map[string]int             // state of a flavour
 }
 
 // Start serves a flavour until Close.
@@ -41,10 +41,10 @@ func Start(f Flavour) *Server {
 	return s
 }
 
-// Close ends the server.
+// Close stops the server.
 func (s *Server) Close() { s.http.CloseClientConnections(); s.http.Close() }
 
-// Asks are the requests so far.
+// Asks returns the requests so far.
 func (s *Server) Asks() []Ask {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -81,7 +81,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	stream, _ := a.Body["stream"].(bool)
-	n := len(s.bills) // ids and reasoning are never those of another answer
+	n := len(s.bills) // ids and reasoning are unique to an answer
 	switch a.Path {
 	case Chat:
 		s.chat(w, n, t, b, stream)
@@ -112,8 +112,7 @@ func messagesOf(a Ask) (list []object) {
 	return list
 }
 
-// turnOf counts the answers in a conversation: in Responses, items that follow one another
-// are one.
+// turnOf counts the answers in a conversation: in Responses, consecutive items are one answer.
 func turnOf(a Ask) (n int) {
 	before := false
 	for _, m := range messagesOf(a) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// each writes every argument with a form of its key and value.
+// each writes every argument in a format with its key and value.
 func each(args, form string) string {
 	var all map[string]any
 	if err := json.Unmarshal([]byte(args), &all); err != nil {

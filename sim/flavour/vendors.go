@@ -98,7 +98,7 @@ var otherVendors = []Flavour{
 		}},
 }
 
-// failsOnce is a form in which every third answer ends with a reason that is no end.
+// failsOnce returns a Message function that ends every third answer with an invalid finish reason.
 func failsOnce(reason string) func(object) string {
 	n := 0
 	return func(m object) string {
@@ -111,7 +111,7 @@ func failsOnce(reason string) func(object) string {
 	}
 }
 
-// asText is a form in which the calls of a message are words.
+// asText returns a Message function that writes the calls of a message as text.
 func asText(write func(name, args string) string) func(object) string {
 	return func(m object) string {
 		text := fmt.Sprint(m["content"])

@@ -24,7 +24,7 @@ func send(w http.ResponseWriter, v any) {
 	_ = json.NewEncoder(w).Encode(v)
 }
 
-// chat answers in chat completions, for the nth time.
+// chat writes the nth answer in chat completions.
 func (s *Server) chat(w http.ResponseWriter, n int, t Turn, b Bill, stream bool) {
 	m := object{"role": "assistant", "content": t.Text}
 	var opaque object
@@ -106,7 +106,7 @@ func (s *Server) choices(in string, m object, finish any) []any {
 	return list
 }
 
-// responses answers in Responses, for the nth time. Opaque is items that stand before the others.
+// responses writes the nth answer in Responses. Opaque items come first.
 func (s *Server) responses(w http.ResponseWriter, n int, t Turn, b Bill, stream bool) {
 	var items []any
 	if s.Opaque != nil {
@@ -144,7 +144,7 @@ func (s *Server) responses(w http.ResponseWriter, n int, t Turn, b Bill, stream 
 	Events(w, true, events...)
 }
 
-// messages answers in Messages, for the nth time. Opaque is blocks that stand before the others.
+// messages writes the nth answer in Messages. Opaque blocks come first.
 func (s *Server) messages(w http.ResponseWriter, n int, t Turn, b Bill, stream bool) {
 	var blocks []any
 	if s.Opaque != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-github/v66/github"
 )
 
-// People, git and the API at once: nothing is lost, and pushes are their pushers'.
+// People, git and the API act at once: nothing is lost, and pushes keep their pushers.
 func TestConcurrentUse(t *testing.T) {
 	s := newSim(t, map[string]string{"a.txt": "a",
 		".github/workflows/ci.yml": "on: push\njobs: {test: {steps: [{run: 'true'}]}}\n"})

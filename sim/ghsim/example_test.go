@@ -8,7 +8,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// A repository with a workflow that fails for every push, and what can be observed of it.
+// A repository with a workflow that fails for every push, and the observable results.
 func Example() {
 	hub, err := ghsim.New(ghsim.Config{})
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// git runs git in a directory, with nobody's configuration.
+// git runs git in a directory, without user configuration.
 func git(t *testing.T, dir string, args ...string) (string, error) {
 	t.Helper()
 	cmd := exec.Command("git", append([]string{"-c", "user.name=T", "-c", "user.email=t@example.com", "-c",

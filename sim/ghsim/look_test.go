@@ -26,7 +26,7 @@ const (
 		... on StatusContext { context } } } } }`
 )
 
-// look asks for everything at once, as the variables say.
+// look queries everything at once, for the given variables.
 func (s *sim) look(token string, vars map[string]any) map[string]any {
 	s.t.Helper()
 	vars["owner"], vars["name"] = "acme", "shop"
@@ -52,7 +52,7 @@ func (s *sim) look(token string, vars map[string]any) map[string]any {
 	return got
 }
 
-// at walks into JSON by keys and indexes; nil where that leads nowhere.
+// at selects a value in JSON by keys and indexes; nil if there is none.
 func at(v any, path ...any) any {
 	for _, p := range path {
 		switch key := p.(type) {
@@ -86,7 +86,7 @@ func TestLook(t *testing.T) {
 	s.settle()
 
 	vars := map[string]any{"commit": head, "number": n, "branch": "refs/heads/main", "base_name": "main"}
-	s.look(tok, vars) // GitHub begins to work out the merge
+	s.look(tok, vars) // GitHub starts to compute the mergeability
 	repo := at(s.look(tok, vars), "data", "repository")
 	pull := at(repo, "pullRequest")
 	for name, want := range map[string]any{"state": "OPEN", "isDraft": false, "headRefOid": head, "baseRefName": "main",
@@ -145,7 +145,7 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// An answer holds what was selected, joined where one field was selected twice, and nothing else.
+// An answer contains exactly the selected fields, merged if one field was selected twice.
 func TestGraphQLAnswersWhatWasSelected(t *testing.T) {
 	s := newSim(t, nil)
 	r, err := s.Repo(repoName)
@@ -164,7 +164,7 @@ func TestGraphQLAnswersWhatWasSelected(t *testing.T) {
 	}
 }
 
-// reported are the names of what reported on a commit.
+// reported are the names of the reports on a commit.
 func reported(commit any) (names []string) {
 	nodes, _ := at(commit, "statusCheckRollup", "contexts", "nodes").([]any)
 	for _, n := range nodes {
@@ -177,7 +177,7 @@ func reported(commit any) (names []string) {
 	return names
 }
 
-// A pull request that there is not is an error beside what could be answered.
+// A missing pull request is an error in addition to the data that could be answered.
 func TestLookAtNoPull(t *testing.T) {
 	s := newSim(t, nil)
 	r, err := s.Repo(repoName)

@@ -13,8 +13,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// The base of a pull request is changed by a person or through the API; the event says what
-// it was.
+// The base of a pull request is changed by a person or through the API; the event contains the former one.
 func TestRetarget(t *testing.T) {
 	s := newSim(t, nil)
 	n := s.opened()
@@ -87,7 +86,7 @@ func TestMergeQueue(t *testing.T) {
 	}
 }
 
-// What is taken out of the queue is not merged.
+// A pull request removed from the queue is not merged.
 func TestDequeue(t *testing.T) {
 	s := newSim(t, nil)
 	n := s.opened()
@@ -100,7 +99,7 @@ func TestDequeue(t *testing.T) {
 	s.settle()
 }
 
-// An issue that was transferred is at a new address, and its old one leads there.
+// A transferred issue has a new address, and its old one redirects there.
 func TestTransferredIssue(t *testing.T) {
 	s := newSim(t, nil)
 	_, err := s.CreateRepo("acme", "other", ghsim.RepoSpec{})
@@ -137,7 +136,7 @@ func TestTransferredIssue(t *testing.T) {
 	}
 }
 
-// Installation tokens have the form of 2026, unless the old one is asked for.
+// Installation tokens have the form of 2026, unless the old one is requested.
 func TestFormsOfTokens(t *testing.T) {
 	s := newSim(t, nil)
 	made := func(body string, header ...string) string {
@@ -159,7 +158,7 @@ func TestFormsOfTokens(t *testing.T) {
 		t.Errorf("old form %s", old)
 	}
 	const fetch = "/acme/shop.git/info/refs?service=git-upload-pack"
-	s.RefuseNarrowedGit(true)
+	s.RefuseRestrictedGit(true)
 	for name, c := range map[string]struct {
 		token string
 		git   int
@@ -171,7 +170,7 @@ func TestFormsOfTokens(t *testing.T) {
 			t.Errorf("%s: git answers %s, want %d", name, resp.Status, c.git)
 		}
 	}
-	s.RefuseNarrowedGit(false)
+	s.RefuseRestrictedGit(false)
 	if resp, _ := s.do("GET", fetch, narrowed, ""); resp.StatusCode != 200 {
 		t.Errorf("narrowed: git answers %s", resp.Status)
 	}

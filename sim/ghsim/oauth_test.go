@@ -155,7 +155,7 @@ func TestRegisteringFromAManifest(t *testing.T) {
 
 func quote(s string) string { b, _ := json.Marshal(s); return string(b) }
 
-// A sign-in that began with a challenge ends with its verifier or not at all, and only where it began.
+// A sign-in with a challenge needs its verifier, and the same browser.
 func TestSigningInIsBoundToWhoBegan(t *testing.T) {
 	s := newSim(t, nil)
 	const back, verifier = "https://sia.example/signin/callback", "a-verifier-of-forty-three-characters-or-more-0"
@@ -199,7 +199,7 @@ func TestSigningInIsBoundToWhoBegan(t *testing.T) {
 	}
 }
 
-// Who was given no role in a public repository is not told of it: what everybody may read is no access.
+// A public repository is not listed for people without a role: reading what is public is no access.
 func TestPublicRepositoriesAreNobodysInParticular(t *testing.T) {
 	s := newSim(t, nil)
 	_, err := s.CreateRepo("acme", "open", ghsim.RepoSpec{Files: map[string]string{"a": "a"}, Public: true})

@@ -16,12 +16,11 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/world"
 )
 
-// What the rooms call theirs, by the names under which users of the simulator
-// meet it.
+// Types of the simulator's packages, for its users.
 type (
-	// Entry is one thing that happened.
+	// Entry is one event.
 	Entry = journal.Entry
-	// Call is one API request that was received.
+	// Call is one received API request.
 	Call = api.Call
 	// Delivery is one webhook delivery.
 	Delivery = delivery.Delivery
@@ -29,11 +28,11 @@ type (
 	Fault = fault.Fault
 	// Actions is what keeps the workflows of a repository from running.
 	Actions = model.Actions
-	// Pushes is what GitHub does not take in a push.
+	// Pushes is what GitHub refuses in a push.
 	Pushes = model.Pushes
 	// App is a registered GitHub App.
 	App = people.App
-	// RepoSpec says what a new repository holds.
+	// RepoSpec describes a new repository.
 	RepoSpec = people.RepoSpec
 	// IssueView is an issue or pull request as it is now.
 	IssueView = people.IssueView
@@ -43,7 +42,7 @@ type (
 	ReactionView = people.ReactionView
 	// ReviewView is one submitted review of a pull request.
 	ReviewView = people.ReviewView
-	// ReviewLine is what a review says on lines.
+	// ReviewLine is a review's comment on lines.
 	ReviewLine = world.ReviewLine
 	// ReviewCommentView is one comment on a line of a pull request.
 	ReviewCommentView = people.ReviewCommentView
@@ -51,26 +50,26 @@ type (
 	CheckView = people.CheckView
 	// Rule is one rule of a ruleset.
 	Rule = model.Rule
-	// BotPush is what a bot pushes, and with which token.
+	// BotPush is a bot's push, with its token.
 	BotPush = people.BotPush
-	// JobView is a job that begins and ends by hand (Config.ByHand).
+	// JobView is a job that starts and ends by hand (Config.ByHand).
 	JobView = people.JobView
-	// AppCheck is a check run as an app makes it through the API.
+	// AppCheck is a check run that an app makes through the API.
 	AppCheck = people.Check
-	// OracleQuestion names a pull request and what SIA was told about it.
+	// OracleQuestion names a pull request and what SIA was given about it.
 	OracleQuestion = oracle.Question
-	// OracleAnswer is how a pull request's present head stands.
+	// OracleAnswer is the verdict on a pull request's present head.
 	OracleAnswer = oracle.Answer
 )
 
-// The tokens that a bot pushes with.
+// The tokens of a bot's push.
 const (
 	OwnToken    = model.OwnToken
 	GitHubToken = model.GitHubToken
 	SilentToken = model.SilentToken
 )
 
-// ActionsApp is the app that check runs made with GITHUB_TOKEN are of.
+// ActionsApp is the app of check runs made with GITHUB_TOKEN.
 const ActionsApp = "github-actions"
 
 // DefaultPermissions are those of an app that CreateApp registers.
@@ -83,15 +82,14 @@ const Deleted = git.Deleted
 // these kinds.
 func (s *Server) Timeline(kinds ...string) []Entry { return s.journal.Timeline(kinds...) }
 
-// WaitEntry returns the first journal entry after sequence number after that
-// match accepts, waiting for it if need be, or the context's error. match must
-// not call the server.
+// WaitEntry returns the first journal entry after sequence number after that match accepts, waiting for it if needed,
+// or the context's error. match must not call the server.
 func (s *Server) WaitEntry(ctx context.Context, after int, match func(Entry) bool) (Entry, error) {
 	return s.journal.WaitEntry(ctx, after, match)
 }
 
-// Calls are the API requests received so far, REST and GraphQL, in order of
-// completion. Git over HTTP and pages are not among them.
+// Calls are the API requests received so far, REST and GraphQL, in order of completion. Git over HTTP and pages are not
+// included.
 func (s *Server) Calls() []Call { return s.api.Calls() }
 
 // Tally counts API requests by kind.
@@ -100,37 +98,34 @@ type Tally = api.Tally
 // Count counts API requests, every one of them.
 func Count(calls []Call) Tally { return api.Count(calls) }
 
-// CountCalls is how many API requests were received that count against a rate
-// limit: everything but answers 304.
+// CountCalls counts the API requests received that count against a rate limit: all but 304 answers.
 func (s *Server) CountCalls() int { return s.api.CountCalls() }
 
 // AfterRequest calls fn after each API request was answered, before the answer is
 // sent; fn may call the server.
 func (s *Server) AfterRequest(fn func(Call)) { s.api.AfterRequest(fn) }
 
-// FailRequests puts a rule in force for API and git requests and downloads of
-// logs: where it returns a fault, that is the answer. Return the same *Fault for
-// its Times to count. Rules are asked in the order in which they were added.
+// FailRequests adds a rule for API and git requests and downloads of logs: a fault that it returns is the answer.
+// Return the same *Fault for its Times to count. Rules are called in the order in which they were added.
 func (s *Server) FailRequests(rule func(*http.Request) *Fault) { s.faults.Add(rule) }
 
-// ClearFaults ends all rules of FailRequests and exhausted rate limits.
+// ClearFaults removes all rules of FailRequests and resets exhausted rate limits.
 func (s *Server) ClearFaults() {
 	s.faults.Clear()
 	s.api.ForgetRequests()
 }
 
-// Lag makes each commit, branch and pull request that comes from now on unknown to
-// the API for a number of answers about it, as GitHub's replication does; 0 ends it.
+// Lag makes each later commit, branch and pull request unknown to the API for a number of answers about it, as GitHub's
+// replication does; 0 ends it.
 func (s *Server) Lag(answers int) { s.api.Lag(answers) }
 
-// ExhaustRateLimit makes an installation's primary rate limit of a resource, core
-// or graphql, used up until the simulator's clock reaches reset.
+// ExhaustRateLimit uses up an installation's primary rate limit of a resource, core or graphql, until the simulator's
+// clock reaches reset.
 func (s *Server) ExhaustRateLimit(installation int64, resource string, reset time.Time) {
 	s.api.ExhaustRateLimit(installation, resource, reset)
 }
 
-// SetRateLimit sets how many requests an hour each installation and app may
-// make; default 5000.
+// SetRateLimit sets the limit of requests per hour for each installation and app; default 5000.
 func (s *Server) SetRateLimit(perHour int) { s.api.SetRateLimit(perHour) }
 
 // Deliveries are all webhook deliveries in the order in which they were made,
@@ -146,16 +141,16 @@ func (s *Server) DropDeliveries(match func(Delivery) bool) { s.queue.Drop(match)
 // match must not call the server.
 func (s *Server) DuplicateDeliveries(match func(Delivery) bool) { s.queue.Duplicate(match) }
 
-// DivertDeliveries has what is sent from now on handed to a function instead of over HTTP, in order, as if the
+// DivertDeliveries passes later deliveries to a function instead of sending them over HTTP, in order, as if the
 // application had answered 202. It must not call the server. nil ends it.
 func (s *Server) DivertDeliveries(to func(Delivery)) { s.queue.Divert(to) }
 
-// HoldDeliveries keeps deliveries that match back until Release. nil ends it for
-// new ones. match must not call the server.
+// HoldDeliveries holds back deliveries that match until Release. nil ends it for new ones. match must not call the
+// server.
 func (s *Server) HoldDeliveries(match func(Delivery) bool) { s.queue.Hold(match) }
 
-// Release sends what was held, in the order that reorder gives the held
-// deliveries' indices; nil keeps the order. It returns how many were held.
+// Release sends the held deliveries, in the order of indices that reorder returns; nil keeps the order. It returns how
+// many were held.
 func (s *Server) Release(reorder func([]Delivery) []int) int { return s.queue.Release(reorder) }
 
 // Once is a rule for FailRequests: f for the requests that match.

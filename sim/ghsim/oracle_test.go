@@ -9,8 +9,8 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/model"
 )
 
-// stands wants the oracle's answer about a pull request, and returns its head.
-func (s *sim) stands(number int, green bool, red []string, tell ...func(*ghsim.OracleQuestion)) string {
+// checkOracle checks the oracle's answer about a pull request, and returns its head.
+func (s *sim) checkOracle(number int, green bool, red []string, tell ...func(*ghsim.OracleQuestion)) string {
 	s.t.Helper()
 	s.settle()
 	p, err := s.Pull(repoName, number)
@@ -27,7 +27,7 @@ func (s *sim) stands(number int, green bool, red []string, tell ...func(*ghsim.O
 	return got.Head
 }
 
-// The oracle reads what the simulator makes of workflows, pushes and rules.
+// The oracle reads the simulator's workflows, pushes and rules.
 func TestOracle(t *testing.T) {
 	const other = ".github/workflows/other.yml"
 	s := newSim(t, map[string]string{"ok": "true",
@@ -41,35 +41,35 @@ func TestOracle(t *testing.T) {
 	push(map[string]string{"a": "a"})
 	n, err := s.OpenPull(repoName, "dana", "topic", "main", "T", "", false)
 	must(t, err)
-	s.stands(n, true, nil)
+	s.checkOracle(n, true, nil)
 
 	push(map[string]string{"ok": "false"})
-	s.stands(n, false, []string{"test"})
+	s.checkOracle(n, false, []string{"test"})
 	push(map[string]string{"ok": "true", other: "name: other\non: push\njobs:\n  none: {steps: [{run: 'true'}], " +
 		"strategy: {matrix: {x: '${{ fromJSON(''[]'') }}'}}}\n"})
-	s.stands(n, false, []string{"other"})
+	s.checkOracle(n, false, []string{"other"})
 	push(map[string]string{other: ghsim.Deleted})
-	before := s.stands(n, true, nil)
+	before := s.checkOracle(n, true, nil)
 
-	// Nothing starts for what GITHUB_TOKEN pushes, and what ran before is missed.
+	// A push with GITHUB_TOKEN starts nothing, and earlier checks are missed.
 	_, err = s.PushAsBot(repoName, "topic", ghsim.BotPush{Login: "fix[bot]", Message: "Fix",
 		Files: map[string]string{"a": "b"}, Token: ghsim.SilentToken})
 	must(t, err)
-	head := s.stands(n, false, nil)
+	head := s.checkOracle(n, false, nil)
 	must(t, s.CreateStatus(repoName, head, "dana", "ci/outside", "success", ""))
-	s.stands(n, false, nil, func(q *ghsim.OracleQuestion) { q.Earlier = []string{before} })
+	s.checkOracle(n, false, nil, func(q *ghsim.OracleQuestion) { q.Earlier = []string{before} })
 	waived := func(q *ghsim.OracleQuestion) { q.Earlier, q.Waived = []string{before}, []string{"test"} }
-	s.stands(n, true, nil, waived)
+	s.checkOracle(n, true, nil, waived)
 
 	merge, err := s.TestMerge(repoName, n)
 	must(t, err)
 	must(t, s.CreateStatus(repoName, merge, "dana", "ci/outside", "failure", ""))
-	s.stands(n, false, []string{"ci/outside"}, waived)
+	s.checkOracle(n, false, []string{"ci/outside"}, waived)
 	must(t, s.ClosePull(repoName, n, "dana"))
-	s.stands(n, false, []string{"ci/outside"}, waived)
+	s.checkOracle(n, false, []string{"ci/outside"}, waived)
 }
 
-// A rule may want a check of an app, and the app's own account sets its statuses.
+// A rule may require a check of an app, and statuses are set by the app's account.
 func TestOracleOfAnApp(t *testing.T) {
 	s := newSim(t, nil)
 	n := s.opened()
@@ -77,18 +77,18 @@ func TestOracleOfAnApp(t *testing.T) {
 	must(t, err)
 	must(t, s.SetRules(repoName, "main", ghsim.Rule{Type: model.RuleChecks, Parameters: map[string]any{
 		model.RuleChecks: []any{map[string]any{"context": "scan", "integration_id": scanner.ID}}}}))
-	head := s.stands(n, false, nil)
+	head := s.checkOracle(n, false, nil)
 	must(t, s.CreateStatus(repoName, head, "dana", "scan", "success", ""))
-	s.stands(n, false, nil)
+	s.checkOracle(n, false, nil)
 	must(t, s.SetPermission(repoName, "scanner[bot]", "write"))
 	must(t, s.CreateStatus(repoName, head, "scanner[bot]", "scan", "success", ""))
-	s.stands(n, true, nil)
+	s.checkOracle(n, true, nil)
 	_, err = s.CreateCheck(repoName, head, ghsim.AppCheck{App: "scanner", Name: "scan", Conclusion: "failure"})
 	must(t, err)
-	s.stands(n, false, []string{"scan"})
+	s.checkOracle(n, false, []string{"scan"})
 }
 
-// The oracle answers about pull requests alone.
+// The oracle answers only about pull requests.
 func TestOracleOfNoPull(t *testing.T) {
 	s := newSim(t, nil)
 	n, err := s.OpenIssue(repoName, "dana", "T", "")

@@ -83,7 +83,7 @@ func TestPagesAreSafeAndComplete(t *testing.T) {
 
 var href = regexp.MustCompile(`href="(/[^"#]*|\?[^"]*)`)
 
-// crawl follows every link of the pages; each must lead somewhere.
+// crawl follows every link of the pages; each must have a target.
 func (s *sim) crawl() map[string]string {
 	s.t.Helper()
 	pages := map[string]string{}

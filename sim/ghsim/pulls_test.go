@@ -25,7 +25,7 @@ func TestPullRequestLife(t *testing.T) {
 	p, _, err := c.PullRequests.Create(ctx, "acme", "shop", in)
 	must(t, err)
 	if !p.GetDraft() || p.GetCommits() != 1 || p.GetAdditions() != 2 || p.GetDeletions() != 1 ||
-		p.GetChangedFiles() != 2 || p.Mergeable != nil { // that is worked out by and by
+		p.GetChangedFiles() != 2 || p.Mergeable != nil { // computed in the background
 		t.Errorf("pull request %v", p)
 	}
 	if p, _, err = c.PullRequests.Get(ctx, "acme", "shop", p.GetNumber()); err != nil || !p.GetMergeable() {
@@ -119,7 +119,7 @@ func TestGraphQLRefusesWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
-// GraphQL counts points: a hundredth of the requests that full pages take, and at least one.
+// GraphQL counts points: a hundredth of the requests for full pages, and at least one.
 func TestGraphQLCountsPoints(t *testing.T) {
 	s := newSim(t, nil)
 	tok, used := s.token(nil), 0

@@ -11,8 +11,8 @@ import (
 
 const bothTriggers = "on: [push, pull_request]\njobs: {test: {steps: [{run: 'true'}]}}\n"
 
-// opened is a pull request of a branch that has a workflow for pushes and pull requests;
-// everything about its first commit has happened.
+// opened is a pull request of a branch with a workflow for pushes and pull requests; everything about its first commit
+// has happened.
 func (s *sim) opened() (number int) {
 	s.t.Helper()
 	s.pushed(bothTriggers)
@@ -22,7 +22,7 @@ func (s *sim) opened() (number int) {
 	return n
 }
 
-// Whoever's token it is made with, a push moves the pull request; what runs depends on it.
+// Whatever its token, a push moves the pull request; the token decides what runs.
 func TestPushesOfBots(t *testing.T) {
 	for name, c := range map[string]struct {
 		push ghsim.BotPush
@@ -64,7 +64,7 @@ func TestPushesOfBots(t *testing.T) {
 	}
 }
 
-// What waits because of GITHUB_TOKEN runs when somebody approves it.
+// Runs that wait because of GITHUB_TOKEN run after an approval.
 func TestApprovalOfABotsPush(t *testing.T) {
 	s := newSim(t, nil)
 	s.opened()
@@ -99,7 +99,7 @@ func TestSkipWords(t *testing.T) {
 	}
 }
 
-// Check runs made through the API hang in the app's first suite, whatever that is of.
+// Check runs made through the API belong to the app's first suite, whatever its run.
 func TestChecksOfApps(t *testing.T) {
 	s := newSim(t, nil)
 	sha := s.pushed(bothTriggers)
@@ -117,7 +117,7 @@ func TestChecksOfApps(t *testing.T) {
 	if diff := cmp.Diff(want, s.checks(sha)); diff != "" {
 		t.Errorf("check runs (-want +got):\n%s", diff)
 	}
-	// The run that they hang in stays as it was, and so does its suite.
+	// The run of that suite is unchanged, and so is its suite.
 	if diff := cmp.Diff([]string{"push success"}, s.conclusions(sha)); diff != "" {
 		t.Errorf("runs (-want +got):\n%s", diff)
 	}
@@ -162,7 +162,7 @@ func TestChecksOfTheTestMerge(t *testing.T) {
 	}
 }
 
-// Who may not push is refused, and the next push is not.
+// A refused push does not affect the next one.
 func TestPushesThatAreRefused(t *testing.T) {
 	s := newSim(t, nil)
 	files := map[string]string{"x.txt": "x"}

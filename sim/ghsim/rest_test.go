@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The operations that no other test uses: each answers as described.
+// Operations that no other test uses: each answers as described.
 func TestTheRestOfTheAPI(t *testing.T) {
 	s := newSim(t, map[string]string{"a.txt": "a",
 		".github/workflows/ci.yml": "on: push\njobs: {test: {steps: [{run: 'true'}]}}\n"})

@@ -58,7 +58,7 @@ func TestReviewThreads(t *testing.T) {
 	}
 }
 
-// What GitHub refuses of a review, and that nothing of one is kept then.
+// GitHub refuses invalid reviews, and keeps no part of them.
 func TestCreateReview(t *testing.T) {
 	s := newSim(t, nil)
 	old := strings.Repeat("line\n", 20)
@@ -106,7 +106,7 @@ func TestCreateReview(t *testing.T) {
 			t.Errorf("%s: %d %s", side, code, answer)
 		}
 	}
-	if code, answer := post(line("x.txt", 5, "RIGHT")); code != 200 { // what surrounds a change counts
+	if code, answer := post(line("x.txt", 5, "RIGHT")); code != 200 { // the context of a change counts
 		t.Errorf("%d %s", code, answer)
 	}
 	v, err = s.Pull(repoName, n)

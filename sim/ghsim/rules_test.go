@@ -13,7 +13,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// kinds are the rules of a branch as one page of the API tells them, and the Link header.
+// kinds are the rules of a branch on one page of the API, and the Link header.
 func (s *sim) kinds(query string) (kinds []string, link string) {
 	s.t.Helper()
 	resp, body := s.do("GET", "/api/v3/repos/acme/shop/rules/branches/main"+query, s.token(nil), "")
@@ -81,7 +81,7 @@ func TestRulesPageByPage(t *testing.T) {
 	}
 }
 
-// state is how a pull request can be merged, as REST and a look tell it: the same.
+// state is the merge state of a pull request, which must be the same in REST and in GraphQL.
 func (s *sim) state(number int) string {
 	s.t.Helper()
 	tok, vars := s.token(nil), map[string]any{"commit": "main", "number": number}
@@ -142,7 +142,7 @@ func errorsOf(errs ...error) error {
 	return nil
 }
 
-// A check that an app has to make counts of that app alone, and a skipped one counts.
+// A required check of an app counts only from that app, and a skipped one counts.
 func TestRequiredCheckOfAnApp(t *testing.T) {
 	s := newSim(t, nil)
 	n := s.opened()
@@ -165,8 +165,8 @@ func TestRequiredCheckOfAnApp(t *testing.T) {
 	}
 }
 
-// Unsigned commits are accepted where no rule wants signatures, and can't be merged where
-// one does. GitHub signs what an app makes through the API.
+// Unsigned commits are accepted if no rule requires signatures, and can't be merged if one does. GitHub signs commits
+// that an app makes through the API.
 func TestSignatures(t *testing.T) {
 	s := newSim(t, nil)
 	must(t, s.AddRule(repoName, "main", signatures))
@@ -281,8 +281,8 @@ func TestRulesThatNoCheckFulfils(t *testing.T) {
 	})
 }
 
-// A workflow of another repository runs for pull requests because a rule says so, and only
-// it fulfils the rule: one of the same path in this repository does not.
+// A rule requires a workflow of another repository for pull requests, and only that fulfils it: one of the same path in
+// this repository does not.
 func TestRequiredWorkflowOfAnotherRepository(t *testing.T) {
 	s := newSim(t, nil)
 	other, err := s.CreateRepo("acme", "central", ghsim.RepoSpec{Files: map[string]string{

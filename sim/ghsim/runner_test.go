@@ -212,8 +212,7 @@ func TestRunnerRefusesWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
-// Nothing a workflow started outlives Close. The step tells its process id
-// through a pipe, and blocks on another.
+// No process of a workflow outlives Close. The step writes its process id to a pipe, and blocks on another.
 func TestCloseKillsWorkflows(t *testing.T) {
 	dir := t.TempDir()
 	pipe, never := filepath.Join(dir, "pid"), filepath.Join(dir, "never")

@@ -11,7 +11,7 @@ import (
 
 const workflowFile = ".github/workflows/ci.yml"
 
-// pushed pushes a workflow to a branch of its own and returns the commit, when all ran.
+// pushed pushes a workflow to a new branch and returns the commit, after all ran.
 func (s *sim) pushed(workflow string) string {
 	s.t.Helper()
 	sha, err := s.PushFiles(repoName, "topic", "dana", "Change", map[string]string{workflowFile: workflow})
@@ -36,8 +36,7 @@ func (s *sim) checks(sha string) []string {
 	return out
 }
 
-// conclusions are those of a commit's workflow runs, each after its event; REST and the
-// suites of a look must agree.
+// conclusions are those of a commit's workflow runs, each after its event; REST and GraphQL suites must agree.
 func (s *sim) conclusions(sha string) []string {
 	s.t.Helper()
 	c := s.bot()
@@ -75,7 +74,7 @@ func enumOf(s string) any {
 	return strings.ToUpper(s)
 }
 
-// A run fails of a job that makes no job, and nothing but the run tells.
+// A job that makes no job fails its run, and only the run shows it.
 func TestEmptyMatrix(t *testing.T) {
 	for name, c := range map[string]struct {
 		jobs       string
@@ -126,7 +125,7 @@ func TestEmptyMatrix(t *testing.T) {
 	}
 }
 
-// A run that had an empty matrix is rerun with the matrix as it is then.
+// A rerun of a run with an empty matrix evaluates the matrix again.
 func TestRerunOfAnEmptyMatrix(t *testing.T) {
 	s := newSim(t, nil)
 	sha := s.pushed("on: push\njobs:\n  lint: {steps: [{run: 'true'}]}\n" +
@@ -184,7 +183,7 @@ func TestLateJobs(t *testing.T) {
 	}
 }
 
-// A run that is cancelled before its jobs were made leaves no check run of them.
+// A run cancelled before its jobs were made has no check runs of them.
 func TestCancelledBeforeItsJobs(t *testing.T) {
 	s := newSim(t, nil)
 	must(t, s.SetActions(repoName, ghsim.Actions{Late: true, NoRunner: true}))

@@ -27,28 +27,26 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/world"
 )
 
-// Config says how a simulator runs. The zero value is usable: a temporary
-// directory, the wall clock, bash, no webhook.
+// Config configures a simulator. The zero value is usable: a temporary directory, the wall clock, bash, no webhook.
 type Config struct {
 	Clock         func() time.Time // default time.Now
 	Logger        *slog.Logger     // default: discard
 	Dir           string           // holds the bare repositories; default a temporary directory that Close removes
 	WorkflowShell string           // runs workflow steps; default bash
-	WebhookURL    string           // given to every app created from then on; SetWebhook changes it
+	WebhookURL    string           // webhook of later apps; SetWebhook changes it
 	WebhookSecret string
 	Host          string        // the name used in URLs instead of the listener's address, such as "localhost"
 	Parallel      int           // workflow runs executed at a time; default 2
 	JobTimeout    time.Duration // of one workflow job; default 10 minutes
 	NoWorkflows   bool          // workflows are not run; tests create checks themselves
-	ByHand        bool          // no job runs by itself: tests begin and end each (people.Jobs)
-	AppKeyPEM     []byte        // every app's private key (PKCS #1), for tests to which generating one is too slow
+	ByHand        bool          // no job runs by itself: tests start and end each (people.Jobs)
+	AppKeyPEM     []byte        // every app's private key (PKCS #1), for tests for which generating one is too slow
 
-	// Wrap, when set, is put around the whole HTTP handler, for instance a
-	// conformance validator's middleware.
+	// Wrap, when set, wraps the whole HTTP handler, for instance in a conformance validator's middleware.
 	Wrap func(http.Handler) http.Handler
 }
 
-// withDefaults fills in what was left out.
+// withDefaults sets defaults.
 func (cfg Config) withDefaults() Config {
 	if cfg.Clock == nil {
 		cfg.Clock = time.Now
@@ -68,8 +66,8 @@ func (cfg Config) withDefaults() Config {
 	return cfg
 }
 
-// Server is one simulated GitHub. All its methods may be called concurrently.
-// What people do and see there is in [people.People].
+// Server is one simulated GitHub. All its methods may be called concurrently. People's actions and views are in
+// [people.People].
 type Server struct {
 	*people.People
 
@@ -109,13 +107,13 @@ func New(cfg Config) (*Server, error) {
 			Logger: cfg.Logger}),
 		Parallel: cfg.Parallel, NoWorkflows: cfg.NoWorkflows, ByHand: cfg.ByHand, Logger: cfg.Logger,
 	})
-	desk := access.NewTokenIssuer(s.hub, cfg.AppKeyPEM)
+	issuer := access.NewTokenIssuer(s.hub, cfg.AppKeyPEM)
 	hook := people.Webhook{URL: cfg.WebhookURL, Secret: cfg.WebhookSecret}
-	s.People = people.New(w, store, desk, hook, s.mon.Context().Done())
-	s.api = api.New(api.Config{World: w, Shaper: shape, Git: store, Desk: desk, Queue: s.queue, Faults: s.faults,
+	s.People = people.New(w, store, issuer, hook, s.mon.Context().Done())
+	s.api = api.New(api.Config{World: w, Shaper: shape, Git: store, Desk: issuer, Queue: s.queue, Faults: s.faults,
 		Logger: cfg.Logger, Journal: s.journal})
-	s.handler = route(s.api, remote.New(w, store, desk, s.faults, cfg.Logger),
-		pages.New(w, store, s.People, desk, s.journal))
+	s.handler = route(s.api, remote.New(w, store, issuer, s.faults, cfg.Logger),
+		pages.New(w, store, s.People, issuer, s.journal))
 	if cfg.Wrap != nil {
 		s.handler = cfg.Wrap(s.handler)
 	}
@@ -152,9 +150,8 @@ func route(rest http.Handler, gitHTTP *remote.Handler, site http.Handler) http.H
 	})
 }
 
-// Start listens on addr, "127.0.0.1:0" for any free port of loopback, and
-// returns the base URL without a trailing slash: REST is beneath /api/v3/,
-// GraphQL at /api/graphql, a repository at /owner/name.git.
+// Start listens on addr, "127.0.0.1:0" for any free port of loopback, and returns the base URL without a trailing
+// slash: REST is below /api/v3/, GraphQL at /api/graphql, a repository at /owner/name.git.
 func (s *Server) Start(addr string) (string, error) {
 	if addr == "" {
 		addr = "127.0.0.1:0"
@@ -178,11 +175,10 @@ func (s *Server) Start(addr string) (string, error) {
 	return s.URL(), nil
 }
 
-// Handler is the whole simulator for a server of one's own; call SetURL with
-// that server's address before anything else.
+// Handler is the whole simulator for another server; call SetURL with that server's address before anything else.
 func (s *Server) Handler() http.Handler { return s.handler }
 
-// SetURL sets the base URL that answers and payloads carry.
+// SetURL sets the base URL in answers and payloads.
 func (s *Server) SetURL(url string) {
 	s.mon.Lock()
 	defer s.mon.Unlock()
@@ -196,13 +192,12 @@ func (s *Server) URL() string {
 	return s.hub.URL()
 }
 
-// APIURL is the base URL of the REST API, with the trailing slash that GitHub
-// clients want: "http://127.0.0.1:1234/api/v3/".
+// APIURL is the base URL of the REST API, with the trailing slash that GitHub clients expect:
+// "http://127.0.0.1:1234/api/v3/".
 func (s *Server) APIURL() string { return s.URL() + "/api/v3/" }
 
-// Close stops listening, kills running workflows with their process groups,
-// drops deliveries that were not sent, and waits for everything to end. When the
-// simulator made its own directory, it is removed.
+// Close stops listening, kills running workflows with their process groups, drops unsent deliveries, and waits for
+// everything to end. It removes the directory that the simulator made itself.
 func (s *Server) Close() error {
 	if !s.mon.Close() {
 		return nil
@@ -218,6 +213,6 @@ func (s *Server) Close() error {
 	return err
 }
 
-// WaitIdle returns when no delivery and no workflow run is queued or under way,
-// or with the context's error. Held deliveries don't count.
+// WaitIdle returns when no delivery and no workflow run is queued or in progress, or with the context's error. Held
+// deliveries don't count.
 func (s *Server) WaitIdle(ctx context.Context) error { return s.mon.WaitIdle(ctx) }

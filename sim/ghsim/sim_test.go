@@ -31,7 +31,7 @@ const (
 	repoName = "acme/shop"
 )
 
-// clock is a clock that tests move.
+// clock is a clock that tests advance.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -49,8 +49,8 @@ func (c *clock) Advance(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// sim is a simulator with one app installed on acme/shop. It records the app's
-// webhooks. All traffic is checked against GitHub's descriptions.
+// sim is a simulator with one app installed on acme/shop. It records the app's webhooks. All traffic is checked against
+// GitHub's descriptions.
 type sim struct {
 	*ghsim.Server
 	t     *testing.T
@@ -102,7 +102,7 @@ func newSim(t *testing.T, files map[string]string, tune ...func(*ghsim.Config)) 
 	return s
 }
 
-// key is one private key for all tests: making one takes a while.
+// key is one private key for all tests: generating one takes a while.
 var key = sync.OnceValue(func() []byte {
 	k, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -111,7 +111,7 @@ var key = sync.OnceValue(func() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(k)})
 })
 
-// must wants no error, or one with the given words.
+// must fails the test unless there is no error, or one with the given words.
 func must(t testing.TB, err error, words ...string) {
 	t.Helper()
 	if len(words) == 0 && err != nil {
@@ -147,7 +147,7 @@ func (s *sim) receive(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// settle waits until nothing is under way, and returns the events so far.
+// settle waits until the simulator is idle, and returns the events so far.
 func (s *sim) settle() []event {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
@@ -202,7 +202,7 @@ func (s *sim) client(token string) *github.Client {
 // bot is a client with an installation token for everything.
 func (s *sim) bot() *github.Client { return s.client(s.token(nil)) }
 
-// get makes a raw request.
+// do makes a raw request.
 func (s *sim) do(method, path, token, body string, header ...string) (*http.Response, string) {
 	s.t.Helper()
 	req, err := http.NewRequest(method, s.URL()+path, strings.NewReader(body))

@@ -93,7 +93,7 @@ func cut(s string) (string, string, bool) {
 	return s, "", false
 }
 
-// The library that the application authenticates with works on the wall clock.
+// The application's authentication library uses the wall clock.
 func TestGhinstallation(t *testing.T) {
 	s := newSim(t, nil, func(c *ghsim.Config) { c.Clock = nil })
 	tr, err := ghinstallation.New(http.DefaultTransport, s.app.ID, s.inst, s.app.PrivateKeyPEM)

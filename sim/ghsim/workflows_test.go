@@ -26,7 +26,7 @@ func pulled(t *testing.T, draft bool, workflow string) (s *sim, sha string, numb
 	return s, sha, number
 }
 
-// ran says what GitHub shows of a commit's workflow runs and their jobs.
+// ran lists a commit's workflow runs and their jobs as GitHub shows them.
 func (s *sim) ran(sha string) []string {
 	s.t.Helper()
 	c := s.bot()
@@ -170,7 +170,7 @@ func TestNoRunner(t *testing.T) {
 	}
 }
 
-// One run of a group cancels the other; running that again cancels the first.
+// One run of a group cancels the other; a rerun of that cancels the first.
 func TestCancelInProgress(t *testing.T) {
 	s, _, _ := pulled(t, false, "on: [push, pull_request]\nconcurrency:\n"+
 		"  group: ci-${{ github.head_ref || github.ref_name }}\n"+

@@ -9,8 +9,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// A repository made from a local one keeps its history and branches, and its Go
-// workflow really runs go.
+// A repository made from a local one keeps its history and branches, and its Go workflow really runs go.
 func TestRepositoryFromALocalOne(t *testing.T) {
 	dir := t.TempDir()
 	for _, args := range [][]string{{"init", "--quiet", "--initial-branch=trunk"}} {

@@ -10,12 +10,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// forbid is the answer to a Pod that a plug-in of the API server refuses.
+// forbid is the answer to a Pod that an admission plug-in refuses.
 func forbid(p *corev1.Pod, format string, args ...any) error {
 	return apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, p.Name, fmt.Errorf(format, args...))
 }
 
-// runtimeClass refuses one that there is not (k8s.io/kubernetes/plugin/pkg/admission/runtimeclass). k.mu is held.
+// runtimeClass refuses an unknown one (k8s.io/kubernetes/plugin/pkg/admission/runtimeclass). The caller holds k.mu.
 func (k *Cluster) runtimeClass(p *corev1.Pod) error {
 	if class := p.Spec.RuntimeClassName; class != nil && !slices.Contains(k.now.RuntimeClasses, *class) {
 		return forbid(p, "pod rejected: RuntimeClass %q not found", *class)
@@ -23,7 +23,7 @@ func (k *Cluster) runtimeClass(p *corev1.Pod) error {
 	return nil
 }
 
-// admit refuses Pods that the namespace's level and its quota do not allow. k.mu is held.
+// admit refuses Pods that violate the namespace's security level or its quota. The caller holds k.mu.
 func (k *Cluster) admit(p *corev1.Pod) error {
 	// k8s.io/pod-security-admission/admission
 	if why := restricted(p); k.now.Restricted && len(why) > 0 {
@@ -38,7 +38,7 @@ func (k *Cluster) admit(p *corev1.Pod) error {
 		}
 	}
 	used := 0
-	for _, other := range k.pods { // one that has ended counts no longer: pkg/quota/v1/evaluator/core.QuotaV1Pod
+	for _, other := range k.pods { // ended Pods don't count: pkg/quota/v1/evaluator/core.QuotaV1Pod
 		if other.Status.Phase != corev1.PodSucceeded && other.Status.Phase != corev1.PodFailed {
 			used++
 		}
@@ -49,7 +49,7 @@ func (k *Cluster) admit(p *corev1.Pod) error {
 	return nil
 }
 
-// restricted says what of a Pod the level restricted forbids:
+// restricted lists the violations of the level restricted by a Pod:
 // https://kubernetes.io/docs/concepts/security/pod-security-standards.
 func restricted(p *corev1.Pod) (why []string) {
 	var pod corev1.PodSecurityContext

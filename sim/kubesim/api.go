@@ -20,10 +20,10 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// maxRequest is etcd's bound of an object, and the API server's of a request (MaxRequestBodyBytes).
+// maxRequest is etcd's limit for an object, and the API server's for a request (MaxRequestBodyBytes).
 const maxRequest = 3 << 20
 
-// query are the parameters that are known.
+// query lists the known parameters.
 var query = []string{"labelSelector", "fieldValidation", "dryRun", "fieldManager", "timeout"}
 
 // ServeHTTP answers one request.
@@ -34,7 +34,7 @@ func (k *Cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	k.mu.Lock()
-	spoil, seen := k.now.Spoil, k.now.Seen
+	spoil, seen := k.now.Fault, k.now.Seen
 	k.mu.Unlock()
 	if seen != nil {
 		seen(r, body)
@@ -55,7 +55,7 @@ func (k *Cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer(w, code, object)
 }
 
-// answer answers with an object, or with the Status of an error.
+// answer writes an object, or the Status of an error.
 func answer(w http.ResponseWriter, code int, object any) {
 	var status apierrors.APIStatus
 	if err, ok := object.(error); ok && errors.As(err, &status) {
@@ -79,7 +79,7 @@ type request struct {
 	dry                  bool
 }
 
-// handle carries out a request: authentication, authorisation, decoding, and the rest.
+// handle carries out a request: authentication, authorisation, decoding, and the operation.
 func (k *Cluster) handle(hr *http.Request, body []byte) (int, any) {
 	if hr.Header.Get("Authorization") != "Bearer "+k.token {
 		return 0, &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: 401,
@@ -139,7 +139,7 @@ func (k *Cluster) handle(hr *http.Request, body []byte) (int, any) {
 
 func (r request) group() schema.GroupResource { return schema.GroupResource{Resource: r.resource} }
 
-// allowed reports whether a rule lets the account make a request.
+// allowed reports whether a rule permits the account's request.
 func (k *Cluster) allowed(r request, namespace string) bool {
 	if namespace != k.Namespace {
 		return false
@@ -153,7 +153,7 @@ func (k *Cluster) allowed(r request, namespace string) bool {
 	return false
 }
 
-// decode reads an object as fieldValidation=Strict does: with every field known, named as it is written, and once.
+// decode reads an object with fieldValidation=Strict: every field known, correctly spelled, and unique.
 func decode(r request, kind string, into metav1.Object, meta *metav1.TypeMeta) error {
 	strict, err := kjson.UnmarshalStrict(r.body, into)
 	if err == nil && len(strict) > 0 {
@@ -169,7 +169,7 @@ func decode(r request, kind string, into metav1.Object, meta *metav1.TypeMeta) e
 	return nil
 }
 
-// begin gives an object what the API server sets.
+// begin sets the fields that the API server sets.
 func (k *Cluster) begin(o metav1.Object) {
 	u := make([]byte, 16)
 	_, _ = rand.Read(u)
@@ -185,8 +185,8 @@ func (k *Cluster) createPod(r request) (int, any) {
 		return 0, err
 	}
 	p.Status = corev1.PodStatus{Phase: corev1.PodPending}
-	// plug-ins that may change it, what it is, plug-ins that may not, and last whether there is one: as Store.Create does
-	// of k8s.io/apiserver/pkg/registry/generic/registry. So a full quota hides that a Pod is there already.
+	// The order is that of Store.Create in k8s.io/apiserver/pkg/registry/generic/registry: mutating plug-ins, validation,
+	// validating plug-ins, and last whether the object exists. So a full quota hides that a Pod exists already.
 	if err := k.metadata(r, &p.ObjectMeta); err != nil {
 		return 0, err
 	}
@@ -237,9 +237,9 @@ func (k *Cluster) createSecret(r request) (int, any) {
 			owned = owned || p.UID == o.UID && p.Name == o.Name
 		}
 	}
-	if owned { // the garbage collector takes it otherwise
+	if owned { // otherwise the garbage collector removes it
 		k.secrets[s.Name] = s
-		k.tell()
+		k.broadcast()
 	}
 	return http.StatusCreated, s
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // run is the scheduler and the kubelet of one Pod: https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle. A
-// container waits for what its Pod names, and with restartPolicy Never it runs once.
+// container waits for the objects that its Pod names, and with restartPolicy Never it runs once.
 func (k *Cluster) run(ctx context.Context, p *pod) {
 	defer k.forget(p)
 	main := p.Spec.Containers[0]
@@ -48,16 +48,16 @@ func (k *Cluster) run(ctx context.Context, p *pod) {
 	<-ctx.Done()
 }
 
-// status notes how a Pod stands. k.mu is held.
+// status sets a Pod's status. The caller holds k.mu.
 func (k *Cluster) status(p *pod, phase corev1.PodPhase, state corev1.ContainerState) {
 	p.ResourceVersion = k.next()
 	p.Status.Phase = phase
 	p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: p.Spec.Containers[0].Name, State: state,
 		Image: p.Spec.Containers[0].Image}}
-	k.tell()
+	k.broadcast()
 }
 
-// lacks notes what a Pod waits for; nil: nothing. k.mu is held.
+// lacks is the status of a Pod that waits for something; nil: nothing is missing. The caller holds k.mu.
 func (k *Cluster) lacks(p *pod) *corev1.PodStatus {
 	scheduled := corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue}
 	if k.now.NoNode {
@@ -91,7 +91,7 @@ func (k *Cluster) lacks(p *pod) *corev1.PodStatus {
 	return &p.Status
 }
 
-// container is what a Pod's container is started with. k.mu is held.
+// container is the configuration of a Pod's container. The caller holds k.mu.
 func (k *Cluster) container(p *pod, c corev1.Container) Container {
 	out := Container{Pod: p.Name, Image: c.Image, Args: c.Args, Env: map[string]string{},
 		Token: p.Spec.AutomountServiceAccountToken == nil || *p.Spec.AutomountServiceAccountToken}
@@ -104,7 +104,7 @@ func (k *Cluster) container(p *pod, c corev1.Container) Container {
 	return out
 }
 
-// delete begins a Pod's end. k.mu is held.
+// delete starts the deletion of a Pod. The caller holds k.mu.
 func (k *Cluster) delete(p *pod) {
 	if p.DeletionTimestamp == nil {
 		now := metav1.Now()
@@ -113,7 +113,7 @@ func (k *Cluster) delete(p *pod) {
 	p.end()
 }
 
-// forget removes a Pod that has ended after it was deleted, and what it owns.
+// forget removes a deleted Pod that has ended, and its dependents.
 func (k *Cluster) forget(p *pod) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -125,5 +125,5 @@ func (k *Cluster) forget(p *pod) {
 			}
 		}
 	}
-	k.tell()
+	k.broadcast()
 }

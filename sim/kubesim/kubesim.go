@@ -1,12 +1,12 @@
-// Package kubesim simulates what a runner of Pods meets of a Kubernetes cluster: an API server for the Pods and Secrets
-// of one namespace, and a kubelet that runs a Pod's container as a function of the test's.
+// Package kubesim simulates the parts of a Kubernetes cluster that a runner of Pods uses: an API server for the Pods
+// and Secrets of one namespace, and a kubelet that runs a Pod's container as a function of the test's.
 //
-// The API server refuses what the real one refuses: wrong credentials, verbs that no rule allows, fields that there are
-// not, names and values that break a rule, RuntimeClasses and Secrets that are missing, a quota that is full. Its words
-// are those of Kubernetes 1.34, of which each place names its source: api.go for requests, validate.go for objects,
-// admission.go for what is forbidden. Nothing is updated or patched: nobody asks for that, and 405 is the answer.
+// The API server refuses what the real one refuses: wrong credentials, verbs that no rule permits, unknown fields,
+// invalid names and values, missing RuntimeClasses and Secrets, a full quota. Its messages are those of Kubernetes
+// 1.34, with their sources in the code: api.go for requests, validate.go for objects, admission.go for admission.
+// Updates and patches are answered with 405, as no runner uses them.
 //
-// It knows nothing of ours. Only tests import it.
+// It imports nothing of this module. Only tests import it.
 package kubesim
 
 import (
@@ -25,50 +25,50 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 )
 
-// Config is what a cluster is made of.
+// Config configures a cluster.
 type Config struct {
 	Namespace string
-	Rules     []rbacv1.PolicyRule // what the account may do
-	// Run runs a container until it ends by itself, or is to end with ctx; said is the end of its log.
+	Rules     []rbacv1.PolicyRule // the account's permissions
+	// Run runs a container until it ends by itself, or ctx is done; said is the end of its log.
 	Run func(ctx context.Context, c Container) (exit int32, said string)
 }
 
-// Container is what a kubelet is told to run.
+// Container is the configuration of a container for a kubelet.
 type Container struct {
 	Pod   string
 	Image string
 	Args  []string
 	Env   map[string]string
-	Token bool // it has a token of the cluster
+	Token bool // it has a service account token of the cluster
 }
 
-// Spoil is how a request is spoiled. Other values are HTTP statuses that are answered instead.
-type Spoil int
+// Fault is a fault of a request. Other values are HTTP statuses to answer with.
+type Fault int
 
-// The values that are no HTTP status.
+// The values that are no HTTP statuses.
 const (
-	Whole      Spoil = 0
-	Unanswered Spoil = 1 // it is carried out, and the connection is cut before the answer
+	Whole      Fault = 0
+	Unanswered Fault = 1 // it is carried out, and the connection is closed before the answer
 )
 
-// Circumstances are what the cluster lacks just now, and refuses.
+// Circumstances are the cluster's present faults and limits.
 type Circumstances struct {
-	Quota          int      // Pods that there may be; below zero: any number
-	Limits         []string // resources of which the quota wants limits
+	Quota          int      // most Pods; below zero: unlimited
+	Limits         []string // resources for which the quota requires limits
 	RuntimeClasses []string
-	Restricted     bool                        // the namespace's level of Pod security
-	NoNode         bool                        // no node has room
+	Restricted     bool                        // no node has free capacity
+	NoNode         bool                        // why kubelets can't pull the image; empty: they can
 	Image          string                      // why kubelets don't have the image; empty: they have it
-	Spoil          func(*http.Request) Spoil   // nil: nothing
-	Seen           func(*http.Request, []byte) // is shown each request; nil: nobody
+	Fault          func(*http.Request) Fault   // nil: none
+	Seen           func(*http.Request, []byte) // called with each request; nil: not called
 }
 
-// Cluster is one. It is safe for concurrent use.
+// Cluster is a simulated cluster. It is safe for concurrent use.
 type Cluster struct {
 	Config
 	token   string
 	address string
-	server  *httptest.Server // nil: it is away
+	server  *httptest.Server // nil: it is down
 	kubelet sync.WaitGroup
 
 	mu      sync.Mutex
@@ -104,14 +104,14 @@ func (k *Cluster) listen(l net.Listener) {
 	k.server.StartTLS()
 }
 
-// Leave lets the API server be gone: connections to it are refused. Pods run on.
+// Leave stops the API server: connections to it are refused. Pods continue.
 func (k *Cluster) Leave() {
 	k.server.CloseClientConnections()
 	k.server.Close()
 	k.server = nil
 }
 
-// Return lets it be there again.
+// Return starts it again.
 func (k *Cluster) Return() error {
 	l, err := net.Listen("tcp", k.address)
 	if err != nil {
@@ -121,7 +121,7 @@ func (k *Cluster) Return() error {
 	return nil
 }
 
-// Close ends the cluster and every container.
+// Close stops the cluster and every container.
 func (k *Cluster) Close() {
 	if k.server != nil {
 		k.Leave()
@@ -156,10 +156,10 @@ func (k *Cluster) Change(change func(*Circumstances)) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	change(&k.now)
-	k.tell()
+	k.broadcast()
 }
 
-// Pods are those that there are.
+// Pods returns all Pods.
 func (k *Cluster) Pods() (all []corev1.Pod) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -169,7 +169,7 @@ func (k *Cluster) Pods() (all []corev1.Pod) {
 	return all
 }
 
-// Secrets are those that there are.
+// Secrets returns all Secrets.
 func (k *Cluster) Secrets() (all []corev1.Secret) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -179,7 +179,7 @@ func (k *Cluster) Secrets() (all []corev1.Secret) {
 	return all
 }
 
-// Evict deletes a Pod as a node's drain does: its container is told to end.
+// Evict deletes a Pod as a node's drain does: its container is asked to stop.
 func (k *Cluster) Evict(name string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -188,13 +188,13 @@ func (k *Cluster) Evict(name string) {
 	}
 }
 
-// tell wakes those who wait for a change. k.mu is held.
-func (k *Cluster) tell() {
+// broadcast wakes goroutines that wait for a change. The caller holds k.mu.
+func (k *Cluster) broadcast() {
 	close(k.changed)
 	k.changed = make(chan struct{})
 }
 
-// next is the next resource version. k.mu is held.
+// next is the next resource version. The caller holds k.mu.
 func (k *Cluster) next() string {
 	k.version++
 	return strconv.Itoa(k.version)

@@ -16,7 +16,7 @@ import (
 	"github.com/sia-bot/sia/sim/kubesim"
 )
 
-// good is a Pod that the API server takes.
+// good is a Pod that the API server accepts.
 const good = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","labels":{"app":"x"}},
 "spec":{"restartPolicy":"Never","activeDeadlineSeconds":60,"terminationGracePeriodSeconds":60,
 "runtimeClassName":"gvisor","nodeSelector":{"a":"b"},
@@ -28,8 +28,8 @@ const good = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","labels":{"
 "volumeMounts":[{"name":"work","mountPath":"/data"}],"securityContext":{"allowPrivilegeEscalation":false,
 "capabilities":{"drop":["ALL"]},"seccompProfile":{"type":"RuntimeDefault"}}}]}}`
 
-// bad are Pods that it does not take: what is in the place of what, and the answer. The Pod validation and the check of
-// Pod security of Kubernetes 1.34.2 itself were given the same, and agree on each.
+// bad are invalid Pods: a replacement in good, and the answer. Kubernetes 1.34.2's own Pod validation and Pod security
+// check gave the same results for each.
 var bad = []struct {
 	old, new string
 	code     int
@@ -79,7 +79,7 @@ var bad = []struct {
 	{`"type":"RuntimeDefault"`, `"type":"Unconfined"`, 403, `seccompProfile`},
 }
 
-// The API server takes what is right, and refuses what the real one refuses.
+// The API server accepts valid objects, and refuses what the real one refuses.
 func TestRefusals(t *testing.T) {
 	k, err := kubesim.Start(kubesim.Config{Namespace: "n", Rules: []rbacv1.PolicyRule{{APIGroups: []string{""},
 		Resources: []string{"pods"}, Verbs: []string{"create", "list"}}},

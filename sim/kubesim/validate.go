@@ -19,10 +19,10 @@ import (
 )
 
 // The rules are those of k8s.io/kubernetes/pkg/apis/core/validation (ValidatePodCreate, ValidateSecret) and of the
-// comments in k8s.io/api/core/v1, for the fields that are listed there; for names, labels and annotations the API
-// server's own package judges.
+// comments in k8s.io/api/core/v1, for the fields listed there; names, labels and annotations are checked by the API
+// server's own package.
 
-// metadata judges an object's. k.mu is held.
+// metadata validates an object's metadata. The caller holds k.mu.
 func (k *Cluster) metadata(r request, m *metav1.ObjectMeta) error {
 	// k8s.io/apiserver/pkg/registry/rest.EnsureObjectNamespaceMatchesRequestNamespace
 	if m.Namespace != "" && m.Namespace != k.Namespace {
@@ -52,7 +52,7 @@ func validateSecret(s *corev1.Secret) (errs field.ErrorList) {
 	return errs
 }
 
-// rules collects what is wrong.
+// rules collects errors.
 type rules struct{ errs field.ErrorList }
 
 func (r *rules) must(ok bool, e *field.Error) {

@@ -5,8 +5,7 @@ import (
 	"net/http"
 )
 
-// protocol is one way of asking: how a request is read, as one of the chat
-// protocol, and how an answer is written.
+// protocol is one API: how a request is read, as a chat request, and how an answer is written.
 type protocol struct {
 	read       func(body []byte) (Request, error)
 	whole      func(w http.ResponseWriter, q Request, a Answer)

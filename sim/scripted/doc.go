@@ -1,7 +1,6 @@
-// Package scripted is a chat model that says what a script tells it to, behind
-// a real HTTP server that speaks POST /v1/chat/completions, and for other
-// people's agents POST /v1/responses and POST /v1/messages. Tests and the demo put
-// it in a model's place.
+// Package scripted is a chat model with scripted answers, behind a real HTTP server that serves POST
+// /v1/chat/completions, and for third-party agents POST /v1/responses and POST /v1/messages. Tests and the demo use it
+// in place of a model.
 //
 // Concepts:
 //
@@ -17,10 +16,9 @@
 //     streamed when the request asks for that.
 //   - [Parse] reads a script from txtar and YAML, for golden stories.
 //
-// What no rule matches is answered with a 400 that says what was asked. Token
-// counts are estimated from the text, so they are the same in every run.
+// A request without a matching rule is answered with a 400 that describes the request. Token counts are estimated from
+// the text, so they are the same in every run.
 //
-// The only thing remembered besides the record of requests is how often a fault
-// with a count has struck. The package imports nothing of ours. Start reading at
-// script.go.
+// The server's only state besides the record of requests is how often a fault with a count has occurred. The package
+// imports nothing of this module. Start reading at script.go.
 package scripted

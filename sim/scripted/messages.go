@@ -25,7 +25,7 @@ type block struct {
 	Content   blocks          `json:"content,omitempty"`
 }
 
-// blocks are content as a list of parts, or as a string, which is one of text.
+// blocks are content as a list of parts, or as a string, which becomes one text part.
 type blocks []block
 
 // UnmarshalJSON accepts both.
@@ -46,8 +46,7 @@ func (b blocks) text() string {
 	return s.String()
 }
 
-// readMessages turns a request into one of the chat protocol, so that the same
-// rules match it.
+// readMessages converts a request to a chat request, so that the same rules match it.
 func readMessages(body []byte) (Request, error) {
 	var in struct {
 		Model     string
@@ -96,7 +95,7 @@ func readMessages(body []byte) (Request, error) {
 	return q, nil
 }
 
-// messageOf is the answer with its content and usage as the protocol has them.
+// messageOf is the answer with its content and usage in the protocol's format.
 func messageOf(q Request, a Answer) (map[string]any, []block, map[string]any, error) {
 	m, finish, err := a.message(q.Turn())
 	if err != nil {
@@ -130,7 +129,7 @@ func wholeMessage(w http.ResponseWriter, q Request, a Answer) {
 	send(w, http.StatusOK, m)
 }
 
-// streamMessage sends the answer as named events, the usage in two parts.
+// streamMessage sends the answer as named events, with the usage in two of them.
 func streamMessage(w http.ResponseWriter, q Request, a Answer) {
 	m, content, usage, err := messageOf(q, a)
 	if err != nil {
@@ -163,7 +162,7 @@ func events(w http.ResponseWriter) func(name string, v map[string]any) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	return func(name string, v map[string]any) {
 		v["type"] = name
-		b, _ := json.Marshal(v) // what was made here can be encoded
+		b, _ := json.Marshal(v) // values made here can be encoded
 		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", name, b)
 	}
 }

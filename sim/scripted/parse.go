@@ -15,11 +15,9 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// Parse reads a script from a txtar archive. Each section "<model>/<name>" is
-// one rule in YAML; the model "any" stands for every model. Sections "file/<path>"
-// are texts: wherever a value in a rule is exactly "@<path>", the text stands in
-// its place. Text before the first section is a comment. Unknown keys are
-// refused with their line.
+// Parse reads a script from a txtar archive. Each section "<model>/<name>" is one rule in YAML; the model "any" matches
+// every model. Sections "file/<path>" are texts: a value in a rule that is exactly "@<path>" is replaced by the text.
+// Text before the first section is a comment. Unknown keys are errors with their line.
 //
 //	-- coder/add greeting --
 //	user: (?i)greeting
@@ -148,7 +146,7 @@ func (t yamlTurn) answer(files map[string]string) (Answer, error) {
 			if args, err = insert(args, files); err != nil {
 				return a, fmt.Errorf("call %s: %w", name, err)
 			}
-			if s, ok := args.(string); ok { // sent as it is, so that a story can break it
+			if s, ok := args.(string); ok { // sent unchanged, so that a story can send invalid JSON
 				args = json.RawMessage(s)
 			}
 			a.Calls = append(a.Calls, Call{Name: name, Args: args})

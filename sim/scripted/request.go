@@ -18,11 +18,11 @@ type Request struct {
 		IncludeUsage bool `json:"include_usage"`
 	} `json:"stream_options,omitempty"`
 
-	Rule   string `json:"-"` // name of the rule that answered; empty: none did
-	Status int    `json:"-"` // HTTP status of the answer; 0: the connection was cut
+	Rule   string `json:"-"` // name of the rule that answered; empty: none
+	Status int    `json:"-"` // HTTP status of the answer; 0: the connection was closed
 }
 
-// Message is one message as the protocol has it. Content that came in parts is joined.
+// Message is one message in the protocol's format. Content in parts is joined.
 type Message struct {
 	Role       string     `json:"role"`
 	Content    string     `json:"content,omitempty"`
@@ -30,7 +30,7 @@ type Message struct {
 	ToolCallID string     `json:"tool_call_id,omitempty"`
 }
 
-// ToolCall is a call of a tool as the protocol has it.
+// ToolCall is a tool call in the protocol's format.
 type ToolCall struct {
 	ID       string `json:"id"`
 	Type     string `json:"type"`
@@ -50,7 +50,7 @@ type Tool struct {
 	} `json:"function"`
 }
 
-// ResponseFormat is the form asked for: text, json_object or json_schema.
+// ResponseFormat is the requested format: text, json_object or json_schema.
 type ResponseFormat struct {
 	Type       string          `json:"type"`
 	JSONSchema json.RawMessage `json:"json_schema,omitempty"`
@@ -128,8 +128,7 @@ func (r Request) text(roles ...string) string {
 	return strings.Join(texts, "\n\n")
 }
 
-// tokens estimates text's tokens at four bytes each, which is near enough for a
-// model that is not one.
+// tokens estimates text's tokens at four bytes each, which is close enough for a scripted model.
 func tokens(text string) int { return (len(text) + 3) / 4 }
 
 // tokens estimates the prompt.

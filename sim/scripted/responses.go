@@ -22,8 +22,7 @@ type item struct {
 	Output    blocks `json:"output"` // of a result
 }
 
-// readResponses turns a request into one of the chat protocol, so that the same
-// rules match it.
+// readResponses converts a request to a chat request, so that the same rules match it.
 func readResponses(body []byte) (Request, error) {
 	var in struct {
 		Model        string
@@ -71,8 +70,7 @@ func readResponses(body []byte) (Request, error) {
 	return q, nil
 }
 
-// joined makes one message of an answer's items, as the other protocols have it:
-// a rule counts answers.
+// joined merges an answer's items into one message, as in the other protocols: a rule counts answers.
 func joined(in []Message) (out []Message) {
 	for _, m := range in {
 		if n := len(out); n > 0 && m.Role == "assistant" && out[n-1].Role == "assistant" {
@@ -85,7 +83,7 @@ func joined(in []Message) (out []Message) {
 	return out
 }
 
-// responseOf is the answer as the protocol has it.
+// responseOf is the answer in the protocol's format.
 func responseOf(q Request, a Answer) (map[string]any, []map[string]any, error) {
 	m, finish, err := a.message(q.Turn())
 	if err != nil {
@@ -138,7 +136,7 @@ func wholeResponse(w http.ResponseWriter, q Request, a Answer) {
 	send(w, http.StatusOK, r)
 }
 
-// streamResponse sends the answer as named events, of which the last holds all of it.
+// streamResponse sends the answer as named events; the last contains all of it.
 func streamResponse(w http.ResponseWriter, q Request, a Answer) {
 	r, output, err := responseOf(q, a)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Script is what a scripted model says. The first rule that matches answers.
+// Script is the behaviour of a scripted model. The first rule that matches answers.
 type Script struct {
 	Rules []Rule
 }
@@ -22,25 +22,25 @@ type Rule struct {
 	User   string // regular expression over the user messages, joined by blank lines
 	Last   string // regular expression over the last message, whatever its role
 	Not    string // regular expression that the system and user text must not match
-	From   int    // assistant messages in the request from which on the rule holds
+	From   int    // assistant messages in the request from which on the rule applies
 
 	Turns  []Answer // the answer after From assistant messages, after From+1, …
 	Repeat bool     // the last of Turns answers every later turn too; else the rule does not match there
 }
 
-// Answer is what the model says at one turn.
+// Answer is the model's output at one turn.
 type Answer struct {
 	Text   string
 	Calls  []Call
 	JSON   any           // marshalled as the text, when Text is empty
 	Finish string        // empty: "tool_calls" when there are calls, else "stop"
 	Usage  *Usage        // nil: estimated
-	Delay  time.Duration // before the answer or the fault; ends early when the client goes away
+	Delay  time.Duration // before the answer or the fault; ends early when the client disconnects
 	Fault  *Fault        // instead of the answer
 }
 
-// Call is one tool call. Args is marshalled, unless it is a json.RawMessage or a
-// string, which is sent as it is, so that it can be broken.
+// Call is one tool call. Args is marshalled, unless it is a json.RawMessage or a string, which is sent unchanged, so
+// that it can be invalid.
 type Call struct {
 	Name string
 	Args any
@@ -49,18 +49,17 @@ type Call struct {
 // Usage is a count of tokens.
 type Usage struct{ Input, Cached, Output int }
 
-// Fault is an HTTP answer that is no success, or none at all. One that has After
-// strikes in the midst of a streamed answer: the connection is cut, falls
-// silent, or carries the error as an event.
+// Fault is an HTTP error, or no answer. With After, it occurs within a streamed answer: the connection is closed,
+// stalls, or carries the error as an event.
 type Fault struct {
 	Status int               // 0: 500
 	Header map[string]string // such as Retry-After
 	Body   string            // empty: an error object of the protocol
 	Code   string            // of the error object
-	Reset  bool              // the connection is cut without an answer
-	Stall  bool              // nothing more comes until the client goes away
-	After  int               // chunks of a streamed answer that come before it strikes; other answers it strikes at once
-	Times  int               // how many requests it strikes before the answer is given; 0: all
+	Reset  bool              // the connection is reset without an answer
+	Stall  bool              // nothing more is sent until the client disconnects
+	After  int               // chunks of a streamed answer before the fault; other answers fail at once
+	Times  int               // how many requests fail before the answer is given; 0: all
 }
 
 // rule is a Rule with compiled patterns.
@@ -126,7 +125,7 @@ func (r rule) answer(q Request) (int, bool) {
 	return n, n >= 0 && n < len(r.Turns)
 }
 
-// message is the answer as the protocol has it, with its finish reason.
+// message is the answer in the protocol's format, with its finish reason.
 func (a Answer) message(turn int) (Message, string, error) {
 	m := Message{Role: "assistant", Content: a.Text}
 	if a.Text == "" && a.JSON != nil {

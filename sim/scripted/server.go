@@ -15,11 +15,10 @@ import (
 // maxBody bounds a request, in bytes.
 const maxBody = 16 << 20
 
-// maxRecorded is how many requests are remembered; older ones are forgotten.
+// maxRecorded is how many requests are kept; older ones are dropped.
 const maxRecorded = 4096
 
-// Options are the server's. The zero Options listen on a free loopback port and
-// want no key.
+// Options configure the server. The zero Options listen on a free loopback port and require no key.
 type Options struct {
 	Addr string // host:port to listen on
 	Key  string // API key that requests must carry
@@ -37,7 +36,7 @@ type Server struct {
 	mu       sync.Mutex
 	rules    []rule
 	requests []Request
-	struck   map[[2]int]int // (rule, answer) → how often its fault has struck
+	struck   map[[2]int]int // (rule, answer) → how often its fault has occurred
 }
 
 // Start checks the script and serves it until Close.
@@ -67,13 +66,13 @@ func Start(script Script, o Options) (*Server, error) {
 	return s, nil
 }
 
-// Close ends the server and every connection to it.
+// Close stops the server and closes every connection to it.
 func (s *Server) Close() error {
 	s.once.Do(func() { close(s.closed) })
 	return s.http.Close()
 }
 
-// SetScript puts another script in place. Faults strike anew; the record stays.
+// SetScript replaces the script. Counts of faults start again; the record of requests is kept.
 func (s *Server) SetScript(script Script) error {
 	rules, err := script.compile()
 	if err != nil {
@@ -148,8 +147,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, p protocol) {
 	}
 }
 
-// Say is the model's answer to a request for this path, for servers that stand in front of the
-// model. Faults and delays are left out.
+// Say is the model's answer to a request for this path, for servers in front of the model. Faults and delays are left
+// out.
 func (s *Server) Say(path string, body []byte) (Message, error) {
 	protocols := map[string]protocol{"/v1/chat/completions": chat, "/v1/responses": responses, "/v1/messages": messages}
 	p, ok := protocols[path]
@@ -170,7 +169,7 @@ func (s *Server) Say(path string, body []byte) (Message, error) {
 	return m, err
 }
 
-// match finds the rule for q, its answer, and the fault that strikes this time.
+// match finds the rule for q, its answer, and the fault that occurs this time.
 func (s *Server) match(q Request) (string, Answer, *Fault, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -221,7 +220,7 @@ func (s *Server) strike(ctx context.Context, w http.ResponseWriter, q Request, r
 	io.WriteString(w, f.Body) //nolint:errcheck // the client is gone
 }
 
-// stall waits until the client goes away or the server is closed.
+// stall waits until the client disconnects or the server is closed.
 func (s *Server) stall(ctx context.Context) {
 	select {
 	case <-ctx.Done():
@@ -236,12 +235,12 @@ func cutOff(w http.ResponseWriter) {
 		return
 	}
 	if tcp, ok := conn.(*net.TCPConn); ok {
-		tcp.SetLinger(0) //nolint:errcheck // at worst the client sees the end instead of a reset
+		tcp.SetLinger(0) //nolint:errcheck // at worst the client sees a close instead of a reset
 	}
 	conn.Close()
 }
 
-// unmatched says what was asked, for whoever writes the script.
+// unmatched describes the request, for the author of the script.
 func (s *Server) unmatched(q Request) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "no rule of the script answers model %q at turn %d (assistant messages so far). ", q.Model, q.Turn())

@@ -15,7 +15,7 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
-// story is a script in its text form; comment and all.
+// story is a script in its text form, with a comment.
 const story = `The coder writes a file and finishes; the reviewer approves.
 -- coder/add greeting --
 user: (?i)greeting
@@ -94,7 +94,7 @@ func post(
 
 func TestAnswersFollowTheRequestAlone(t *testing.T) {
 	s := start(t, story)
-	for range 2 { // a second time gives the same: nothing is remembered
+	for range 2 { // a repetition gives the same: there is no state
 		_, first, _ := post(t, s, "coder", "system: s", "user: Add a Greeting")
 		m := first.Choices[0].Message
 		if m.Content != "I write the file." ||
@@ -231,7 +231,7 @@ func TestSetScript(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(story))
-	f.Add([]byte("-- --")) // a library once panicked at it
+	f.Add([]byte("-- --")) // a library once panicked on it
 	f.Add([]byte("-- a/b --\nturns:\n- calls: [{x: \"@y\"}]\n-- file/y --\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		if s, err := scripted.Parse(text); err == nil && len(s.Rules) == 0 {

@@ -8,15 +8,13 @@ import (
 	"strings"
 )
 
-// argPiece is how many bytes of a call's arguments come in one chunk.
+// argPiece is how many bytes of a call's arguments are in one chunk.
 const argPiece = 24
 
-// stream sends the answer as server-sent events, as OpenAI does: a chunk with
-// the role, then the text word by word, each call first with its name and then
-// its arguments in pieces, the reason to stop, and, when the request asks for it,
-// a chunk with the usage and no choices. Each chunk is sent as it is written. A
-// fault strikes after the chunks that it lets pass; cut says that the connection
-// is to be cut.
+// stream sends the answer as server-sent events, as OpenAI does: a chunk with the role, then the text word by word,
+// each call first with its name and then its arguments in pieces, the finish reason, and, if requested, a chunk with
+// the usage and no choices. Each chunk is flushed. A fault occurs after its number of chunks; cut reports that the
+// connection is to be closed.
 func (s *Server) stream(ctx context.Context, w http.ResponseWriter, q Request, a Answer, f *Fault) (cut bool) {
 	m, finish, err := a.message(q.Turn())
 	if err != nil {
@@ -52,7 +50,7 @@ func (s *Server) stream(ctx context.Context, w http.ResponseWriter, q Request, a
 	return false
 }
 
-// chunks is the answer in the pieces in which it is streamed.
+// chunks is the answer as a list of stream chunks.
 func chunks(q Request, a Answer, m Message, finish string) (list []map[string]any) {
 	counts := q.StreamOptions != nil && q.StreamOptions.IncludeUsage
 	add := func(choices []any, used any) {
@@ -87,7 +85,7 @@ func chunks(q Request, a Answer, m Message, finish string) (list []map[string]an
 	return list
 }
 
-// pieces cuts text between characters.
+// pieces splits text between characters.
 func pieces(text string) (list []string) {
 	from := 0
 	for i := range text {

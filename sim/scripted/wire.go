@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// created is the time stamp of every answer: the same in every run.
+// created is the timestamp of every answer: the same in every run.
 const created = 1_700_000_000
 
 type usage struct {
@@ -29,7 +29,7 @@ func usageOf(q Request, a Answer, m Message) usage {
 
 func id(q Request) string { return fmt.Sprintf("chatcmpl-%s-%d", q.Model, q.Turn()) }
 
-// whole sends the answer in one piece.
+// whole sends the answer without streaming.
 func whole(w http.ResponseWriter, q Request, a Answer) {
 	m, finish, err := a.message(q.Turn())
 	if err != nil {

@@ -96,7 +96,7 @@ func (p *pods) handle(ctx context.Context, name string, e *entry, pod *corev1.Po
 	switch s := podStatusOf(pod); {
 	case e.deleting:
 	case s.state == succeeded:
-		p.Logger.InfoContext(ctx, "attempt's Pod has ended", "key", e.key, "pod", name)
+		p.Logger.InfoContext(ctx, "attempt's Pod has ended", "effect", e.key, "pod", name)
 		p.recovered()
 		e.deleting = true
 	case s.state == failed:
@@ -109,7 +109,7 @@ func (p *pods) handle(ctx context.Context, name string, e *entry, pod *corev1.Po
 		}
 	case s.state == running:
 		if !e.ran {
-			p.Logger.InfoContext(ctx, "attempt's Pod runs", "key", e.key, "pod", name, "node", pod.Spec.NodeName)
+			p.Logger.InfoContext(ctx, "attempt's Pod runs", "effect", e.key, "pod", name, "node", pod.Spec.NodeName)
 			p.recovered()
 			e.ran = true
 		}
@@ -135,7 +135,7 @@ func (p *pods) heartbeat(ctx context.Context, e *entry) bool {
 	e.beat = time.Now()
 	switch stop, err := p.Client.Heartbeat(ctx, e.pass); {
 	case errors.Is(err, runner.ErrGone):
-		p.Logger.WarnContext(ctx, "attempt given up", "key", e.key, "why", err)
+		p.Logger.WarnContext(ctx, "attempt given up", "effect", e.key, "why", err)
 		e.pass = ""
 		return false
 	case stop:
@@ -148,6 +148,6 @@ func (p *pods) heartbeat(ctx context.Context, e *entry) bool {
 // remove deletes a Pod. If that fails, the next look retries.
 func (p *pods) remove(ctx context.Context, name string, e *entry) {
 	if err := p.Cluster.deletePod(ctx, name); err != nil && ctx.Err() == nil {
-		p.Logger.WarnContext(ctx, "a Pod can't be deleted; trying again", "key", e.key, "pod", name, "error", err)
+		p.Logger.WarnContext(ctx, "a Pod can't be deleted; trying again", "effect", e.key, "pod", name, "error", err)
 	}
 }

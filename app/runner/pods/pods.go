@@ -236,7 +236,7 @@ func (p *pods) start(ctx context.Context, o *runner.Offer) error {
 	defer cancel()
 	err := p.create(making, pod, o.Pass)
 	if err == nil {
-		p.Logger.InfoContext(ctx, "attempt has a Pod", "key", e.key, "pod", pod.Name)
+		p.Logger.InfoContext(ctx, "attempt has a Pod", "effect", e.key, "pod", pod.Name)
 	} else {
 		p.release(ctx, e, false, err)
 	}
@@ -268,12 +268,12 @@ func (p *pods) create(ctx context.Context, pod *corev1.Pod, pass string) error {
 
 // release releases an attempt for another runner. lost reports that it was started here, and could not be run.
 func (p *pods) release(ctx context.Context, e *entry, lost bool, why error) {
-	p.Logger.WarnContext(ctx, "attempt given back", "key", e.key, "why", why, "lost", lost)
+	p.Logger.WarnContext(ctx, "attempt given back", "effect", e.key, "why", why, "lost", lost)
 	if e.pass == "" {
 		return
 	}
 	if err := p.Client.Release(context.WithoutCancel(ctx), e.pass, lost); err != nil {
-		p.Logger.InfoContext(ctx, "attempt was given back before, or is in a minute", "key", e.key, "error", err)
+		p.Logger.InfoContext(ctx, "attempt was given back before, or is in a minute", "effect", e.key, "error", err)
 	}
 	e.pass = ""
 }

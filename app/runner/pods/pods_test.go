@@ -282,7 +282,7 @@ func (w *world) about() string {
 //test:thorough
 func TestClusterThatDoesNotAnswer(t *testing.T) {
 	t.Parallel()
-	for name, spoils := range map[string]map[string]kubesim.Spoil{
+	for name, spoils := range map[string]map[string]kubesim.Fault{
 		"a Pod's and a look's":    {"POST pods": kubesim.Unanswered, "GET pods": 500},
 		"its errors":              {"POST pods": 500, "GET pods": 503},
 		"too many requests":       {"POST pods": 429},
@@ -306,7 +306,7 @@ func TestClusterThatDoesNotAnswer(t *testing.T) {
 			w.until("the runner waits for attempts", func() bool { return w.count(runner.NextPath) > 0 })
 			w.cluster.Change(func(c *kubesim.Circumstances) {
 				c.Quota = 1 // used up by a Pod with a lost response
-				c.Spoil = func(r *http.Request) kubesim.Spoil {
+				c.Fault = func(r *http.Request) kubesim.Fault {
 					what := r.Method + " " + strings.Split(strings.TrimPrefix(r.URL.Path, "/api/v1/namespaces/attempts/"), "/")[0]
 					w.mu.Lock()
 					defer w.mu.Unlock()

@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"net/http"
 	"path/filepath"
+	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/sia-bot/sia/agent"
@@ -34,6 +36,27 @@ type attempt struct {
 	offer *runner.Offer
 	log   *slog.Logger
 	turns int // number of reported turns
+
+	models modelTransport // for requests to the models
+}
+
+// modelTransport is the transport to the models, which the server passes on: without the server no model can be asked.
+type modelTransport struct {
+	next http.RoundTripper
+	away atomic.Bool // the last request did not reach the server
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t *modelTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := t.next.RoundTrip(r)
+	if err != nil {
+		t.away.Store(r.Context().Err() == nil)
+		return nil, fmt.Errorf("SIA's server can't be reached: %w", err)
+	}
+	// a proxy before the server answers by itself
+	t.away.Store(resp.StatusCode >= http.StatusBadGateway && resp.StatusCode <= http.StatusGatewayTimeout &&
+		resp.Header.Get(runner.Header) == "")
+	return resp, nil
 }
 
 // run runs the attempt and reports its result.
@@ -70,8 +93,11 @@ func (a *attempt) run(ctx context.Context) error {
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, errStopped) {
 		return cause // the runner stops, or no longer has the attempt
 	}
-	if errors.Is(err, runner.ErrGone) {
+	if errors.Is(err, runner.ErrGone) || errors.Is(err, syscall.ENOSPC) {
 		return err
+	}
+	if err != nil && a.models.away.Load() { // this says nothing about the model
+		return fmt.Errorf("SIA's server %s can't be reached, and no model without it", a.client.Host())
 	}
 	return a.report(live, space, res, err)
 }
@@ -158,7 +184,7 @@ func (a *attempt) agent(work runner.Work) (agent.Agent, error) {
 		known[at+" "+m.Model] = m.Learned
 		configs = append(configs, llm.Config{Name: m.Name, BaseURL: at, APIKey: a.offer.Pass, Model: m.Model,
 			Protocol: m.Protocol, Reasoning: m.Reasoning, Price: m.Price, Window: m.Window, MaxOutput: m.MaxOutput,
-			Timeout: m.Timeout, HTTPClient: &http.Client{Transport: a.client.Transport()}, Logger: a.log})
+			Timeout: m.Timeout, HTTPClient: &http.Client{Transport: &a.models}, Logger: a.log})
 	}
 	first := work.Coder.Models[0]
 	commands, err := agent.NewCommandAgents(agent.CommandAgentsConfig{
@@ -212,6 +238,7 @@ func (a *attempt) report(ctx context.Context, space *gitops.Workspace, res agent
 		var known *sia.Error
 		if errors.As(failed, &known) {
 			f.Known, f.Message, f.Permanent, f.RetryAfter = true, known.Message, known.Permanent, known.RetryAfter
+			f.Outage = known.Outage
 		}
 		o.Failure = f
 	}

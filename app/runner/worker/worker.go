@@ -16,6 +16,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/sia-bot/sia/agent"
@@ -27,6 +28,9 @@ import (
 
 // failurePause gives another runner time to take an attempt that could not be run here.
 const failurePause = 5 * time.Second
+
+// fullDiskPause is that time when the disk is full, which another attempt here would find, too.
+const fullDiskPause = time.Minute
 
 // Config configures a runner.
 type Config struct {
@@ -113,7 +117,10 @@ func (w *worker) serve(ctx context.Context) error {
 		if w.Once {
 			return nil
 		}
-		if failed != nil { // let another runner take it
+		switch { // let another runner take it
+		case errors.Is(failed, syscall.ENOSPC):
+			runner.Sleep(ctx, fullDiskPause)
+		case failed != nil:
 			runner.Sleep(ctx, failurePause)
 		}
 	}
@@ -136,14 +143,15 @@ func Attempt(ctx context.Context, c Config, pass string) error {
 }
 
 func (w *worker) newAttempt(o *runner.Offer) *attempt {
-	return &attempt{worker: w, offer: o, log: w.Logger.With("key", o.Work.Key)}
+	return &attempt{worker: w, offer: o, log: w.Logger.With("effect", o.Work.Key),
+		models: modelTransport{next: w.client.Transport()}}
 }
 
 // runAttempt runs one attempt.
 func (w *worker) runAttempt(ctx context.Context, o *runner.Offer) error {
 	a := w.newAttempt(o)
-	a.log.InfoContext(ctx, "attempt begins", "repo", o.Work.Input.Repo, "issue", o.Work.Input.Issue, "start", o.Work.Start,
-		"saved", len(o.Work.Input.Saved))
+	a.log.InfoContext(ctx, "attempt begins", "task", o.Work.Input.Task, "repo", o.Work.Input.Repo,
+		"issue", o.Work.Input.Issue, "start", o.Work.Start, "saved", len(o.Work.Input.Saved))
 	return w.finish(ctx, a, a.run(ctx))
 }
 
@@ -156,6 +164,11 @@ func (w *worker) finish(ctx context.Context, a *attempt, err error) error {
 	case ctx.Err() != nil:
 		a.release(ctx, false)
 		a.log.InfoContext(ctx, "attempt given back: this runner ends")
+	case errors.Is(err, syscall.ENOSPC):
+		a.release(ctx, false)
+		a.log.ErrorContext(ctx, "attempt given back: the disk of this runner's folder is full; free some space", "dir",
+			w.Dir, "error", err)
+		return err
 	case err != nil:
 		a.release(ctx, true)
 		a.log.ErrorContext(ctx, "attempt can't be made here; another runner may take it", "error", err)

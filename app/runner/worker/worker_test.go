@@ -4,11 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/sia-bot/sia/agent/llm"
@@ -72,5 +75,71 @@ func TestAttemptThatIsGone(t *testing.T) {
 	c.Once, c.Heartbeat = true, 1
 	if err := Run(t.Context(), c); err != nil || beats.Load() != 1 {
 		t.Errorf("%d beats: %v", beats.Load(), err)
+	}
+}
+
+// With a full disk a runner gives an attempt back without counting as lost.
+func TestRunnerDiskFull(t *testing.T) {
+	for err, lost := range map[error]bool{
+		&fs.PathError{Op: "write", Path: "pack", Err: syscall.ENOSPC}: false, errors.New("broken"): true,
+	} {
+		var released atomic.Pointer[url.Values]
+		server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			query := r.URL.Query()
+			released.Store(&query)
+		}))
+		w, failed := newWorker(config(t, server.URL))
+		if failed != nil {
+			t.Fatal(failed)
+		}
+		if got := w.finish(t.Context(), w.newAttempt(&runner.Offer{Pass: "p"}), err); !errors.Is(got, err) {
+			t.Errorf("%v: %v", err, got)
+		}
+		if got := released.Load(); got == nil || got.Has("lost") != lost {
+			t.Errorf("%v: released with %v", err, got)
+		}
+		server.Close()
+	}
+}
+
+// A model that can't be asked is told from a server that can't be reached.
+func TestModelWithoutServer(t *testing.T) {
+	status, ours := http.StatusOK, true
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if ours {
+			w.Header().Set(runner.Header, "1")
+		}
+		w.WriteHeader(status)
+	}))
+	models := &modelTransport{next: http.DefaultTransport}
+	ask := func(ctx context.Context) error {
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, server.URL, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := models.RoundTrip(req)
+		if err == nil {
+			err = resp.Body.Close()
+		}
+		return err
+	}
+	for _, c := range []struct {
+		status int
+		ours   bool
+		away   bool
+	}{{200, true, false}, {502, true, false}, {502, false, true}, {500, false, false}, {200, false, false}} {
+		status, ours = c.status, c.ours
+		if err := ask(t.Context()); err != nil || models.away.Load() != c.away {
+			t.Errorf("%+v: away %v, %v", c, models.away.Load(), err)
+		}
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := ask(ended); err == nil || models.away.Load() {
+		t.Errorf("a request that was canceled: away %v, %v", models.away.Load(), err)
+	}
+	server.Close()
+	if err := ask(t.Context()); err == nil || !strings.Contains(err.Error(), "SIA's server") || !models.away.Load() {
+		t.Errorf("a server that is down: away %v, %v", models.away.Load(), err)
 	}
 }

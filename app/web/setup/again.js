@@ -1,5 +1,5 @@
-// Shows what changed, until nothing more is waited for: the main part of the page is loaded again after so many seconds
-// as the page says. Where SIA is starting it does not answer, and is asked again.
+// Shows changes while the page waits for something: the main part of the page is loaded again after the page's
+// number of seconds. While SIA is starting, it does not answer, and the request is repeated.
 "use strict";
 (() => {
   const wait = () => { const seconds = document.body.dataset.again; if (seconds) setTimeout(look, 1000 * seconds); };

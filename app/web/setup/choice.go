@@ -10,25 +10,25 @@ import (
 	"unicode/utf8"
 )
 
-// webhookPath is where SIA receives webhooks, beneath its public address.
+// webhookPath is the path of webhooks, below the server's public address.
 const webhookPath = "/webhook"
 
-// maxName is how many characters an app's name may have.
+// maxName is the maximum length of an app's name, in characters.
 // https://docs.github.com/en/apps/creating-github-apps/registering-a-github-app/registering-a-github-app
 const maxName = 34
 
-// choice is what a person chooses before an app is registered.
+// choice is the input of a person before an app is registered.
 type choice struct {
-	OfOrg     bool   // an organisation will own the app, not the person's own account
-	Org       string // which
+	OfOrg     bool   // an organisation will own the app, not the person's account
+	Org       string // the organisation
 	Name      string
 	GitHub    string // https://github.com, https://TENANT.ghe.com, or a GitHub Enterprise Server's address
-	PublicURL string // where GitHub and people reach this server: scheme and host
+	PublicURL string // address of this server for GitHub and people: scheme and host
 }
 
 var login = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9-]{0,38})$`)
 
-// checked is a choice without slashes at its ends, or what is wrong with it.
+// checked returns the choice without slashes at its ends, or an error.
 func (c choice) checked() (choice, error) {
 	c.Org, c.Name = strings.TrimSpace(c.Org), strings.TrimSpace(c.Name)
 	var all []error
@@ -38,7 +38,7 @@ func (c choice) checked() (choice, error) {
 	switch {
 	case c.OfOrg && c.Org == "":
 		all = append(all, errors.New("name the organisation, or choose your own account"))
-	case !c.OfOrg && c.Org != "": // GitHub lets a private app be installed on its owner's account only
+	case !c.OfOrg && c.Org != "": // GitHub installs a private app only on its owner's account
 		all = append(all, fmt.Errorf("you typed the organisation %s and chose your own account: choose “An organisation …”, "+
 			"or empty the field", c.Org))
 	}
@@ -56,7 +56,7 @@ func (c choice) checked() (choice, error) {
 	return c, errors.Join(all...)
 }
 
-// origin is an http or https address of a host, without anything behind it.
+// origin is the scheme and host of an http or https address that has nothing else.
 func origin(address string) (string, error) {
 	u, err := url.Parse(strings.TrimRight(strings.TrimSpace(address), "/"))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.Path != "" ||
@@ -66,7 +66,7 @@ func origin(address string) (string, error) {
 	return u.Scheme + "://" + strings.ToLower(u.Host), nil
 }
 
-// warning says why GitHub may not reach the public address; "" where nothing speaks against it.
+// warning says why GitHub may not reach the public address; "" if it probably can.
 func (c choice) warning() string {
 	u, err := url.Parse(c.PublicURL)
 	if err != nil {

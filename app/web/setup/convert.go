@@ -9,10 +9,10 @@ import (
 	"github.com/sia-bot/sia/sia/secret"
 )
 
-// convertFor bounds a conversation with GitHub during set-up.
+// convertFor bounds the exchange with GitHub during set-up.
 const convertFor = 30 * time.Second
 
-// convert gets an app's keys for a code, which works once and for an hour.
+// convert exchanges a code, which is valid once and for an hour, for an app's keys.
 func (g *Registration) convert(ctx context.Context, c choice, code string) (Registered, error) {
 	ctx, cancel := context.WithTimeout(ctx, convertFor)
 	defer cancel()
@@ -26,7 +26,7 @@ func (g *Registration) convert(ctx context.Context, c choice, code string) (Regi
 		PrivateKey: got.PrivateKey, PublicURL: c.PublicURL, At: g.now()}, nil
 }
 
-// api is the REST API of a GitHub, and it again where it is not the usual one.
+// api is the REST API of a GitHub, and override the same if it is not the usual one.
 func (g *Registration) api(web string) (api, override string) {
 	if g.conf.API != "" && web == strings.TrimRight(g.conf.GitHub, "/") {
 		return g.conf.API, g.conf.API
@@ -34,8 +34,8 @@ func (g *Registration) api(web string) (api, override string) {
 	return github.APIAddress(web), ""
 }
 
-// known is what GitHub says of an app that was registered by hand; its id and key have to fit.
-func (g *Registration) known(ctx context.Context, r Registered) (Registered, error) {
+// verify returns the data of an app that was registered by hand; GitHub must accept its id and key.
+func (g *Registration) verify(ctx context.Context, r Registered) (Registered, error) {
 	ctx, cancel := context.WithTimeout(ctx, convertFor)
 	defer cancel()
 	api, override := g.api(r.GitHub)

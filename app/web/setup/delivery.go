@@ -7,8 +7,8 @@ import (
 	"github.com/sia-bot/sia/app/github"
 )
 
-// Answered is the result of a delivery that failed.
-func Answered(d github.DeliveryAttempt) string {
+// DeliveryResult describes the result of a failed delivery.
+func DeliveryResult(d github.DeliveryAttempt) string {
 	switch {
 	case d.Code == 0 && d.Status == "":
 		return "no answer"
@@ -18,7 +18,7 @@ func Answered(d github.DeliveryAttempt) string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s", d.Code, d.Status))
 }
 
-// DeliveryFix says what to do about a delivery that failed.
+// DeliveryFix says what to do about a failed delivery.
 func DeliveryFix(d github.DeliveryAttempt) string {
 	switch d.Code {
 	case 401:

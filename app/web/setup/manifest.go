@@ -14,45 +14,45 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// appYML is a copy of app.yml, for the program alone; a test holds the two alike.
+// appYML is a copy of app.yml for embedding; a test compares the two.
 //
 //go:embed app.yml
 var appYML []byte
 
-// Asked is one permission or event that the app asks for, with its reason.
-type Asked struct {
+// Grant is one permission or event that the app requests, with its reason.
+type Grant struct {
 	Name   string
-	Access string // of a permission: read or write
+	Access string // read or write, for a permission
 	Reason string
 }
 
-// Shown is the name as GitHub's form has it.
-func (a Asked) Shown() string {
+// Shown is the name in GitHub's form.
+func (a Grant) Shown() string {
 	if a.Name == "statuses" {
 		return "Commit statuses"
 	}
 	return text.Capital(strings.ReplaceAll(a.Name, "_", " "))
 }
 
-// May is a permission's access as GitHub's form has it.
-func (a Asked) May() string {
+// May is a permission's access in GitHub's form.
+func (a Grant) May() string {
 	if a.Access == "write" {
 		return "Read and write"
 	}
 	return "Read-only"
 }
 
-// appTemplate is what app.yml says.
+// appTemplate is the content of app.yml.
 type appTemplate struct {
 	Name        string
 	URL         string
 	Description string
-	Permissions []Asked
-	Events      []Asked
+	Permissions []Grant
+	Events      []Grant
 }
 
-// Asks are the permissions and events that the app asks for.
-func Asks() (permissions, events []Asked, err error) {
+// Requested returns the permissions and events that the app requests.
+func Requested() (permissions, events []Grant, err error) {
 	t, err := readTemplate()
 	return t.Permissions, t.Events, err
 }
@@ -82,12 +82,12 @@ func readTemplate() (t appTemplate, err error) {
 			case *ast.MappingNode:
 				if v.Key.GetToken().Value == "default_permissions" {
 					for _, p := range list.Values {
-						t.Permissions = append(t.Permissions, Asked{p.Key.GetToken().Value, p.Value.GetToken().Value, reason(p.Value)})
+						t.Permissions = append(t.Permissions, Grant{p.Key.GetToken().Value, p.Value.GetToken().Value, reason(p.Value)})
 					}
 				}
 			case *ast.SequenceNode:
 				for _, e := range list.Values {
-					t.Events = append(t.Events, Asked{Name: e.GetToken().Value, Reason: reason(e)})
+					t.Events = append(t.Events, Grant{Name: e.GetToken().Value, Reason: reason(e)})
 				}
 			}
 		}
@@ -95,7 +95,7 @@ func readTemplate() (t appTemplate, err error) {
 	return t, nil
 }
 
-// reason is the comment behind a value.
+// reason is the comment after a value.
 func reason(n ast.Node) string {
 	if c := n.GetComment(); c != nil {
 		return strings.TrimSpace(strings.TrimPrefix(c.String(), "#"))
@@ -103,7 +103,7 @@ func reason(n ast.Node) string {
 	return ""
 }
 
-// manifest is what GitHub registers an app from.
+// manifest is the manifest from which GitHub registers an app.
 // https://docs.github.com/en/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
 type manifest struct {
 	Name        string            `json:"name"`
@@ -122,7 +122,7 @@ type manifestHook struct {
 	Active bool   `json:"active"`
 }
 
-// manifest is the app that a choice describes. redirect is where GitHub sends the browser back to.
+// manifest is the app for a choice. GitHub sends the browser back to redirect.
 func (t appTemplate) manifest(c choice, redirect, callback string) (string, error) {
 	m := manifest{Name: c.Name, URL: t.URL, Description: t.Description, Redirect: redirect,
 		Hook: manifestHook{c.PublicURL + webhookPath, true}, Callbacks: []string{c.PublicURL + callback},
@@ -137,7 +137,7 @@ func (t appTemplate) manifest(c choice, redirect, callback string) (string, erro
 	return string(b), err
 }
 
-// address is where GitHub takes a choice's manifest.
+// address is GitHub's address for a choice's manifest.
 func (c choice) address(state string) string {
 	path := "/settings/apps/new"
 	if c.Org != "" {

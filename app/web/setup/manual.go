@@ -10,8 +10,8 @@ import (
 	"github.com/sia-bot/sia/app/web/viewer"
 )
 
-// manualPage says each field of GitHub's form, and takes what GitHub answers. Nothing that is secret is shown again,
-// but for the webhook's secret, which has to be copied to GitHub.
+// manualPage lists each field of GitHub's form, and takes the resulting values. Secrets are not shown again, except the
+// webhook's, which has to be copied to GitHub.
 type manualPage struct {
 	choice
 	ID            string
@@ -19,14 +19,14 @@ type manualPage struct {
 	WebhookSecret string
 	Homepage      string
 	Callback      string // path
-	Permissions   []Asked
-	Events        []Asked
+	Permissions   []Grant
+	Events        []Grant
 }
 
 // manual is GET /setup/manual.
 func (g *Registration) manual(w http.ResponseWriter, r *http.Request) {
-	if g.is() != nil {
-		see(w, r, Path)
+	if g.registered() != nil {
+		redirect(w, r, Path)
 		return
 	}
 	g.fields(w, r, http.StatusOK,
@@ -41,12 +41,12 @@ func (g *Registration) fields(w http.ResponseWriter, r *http.Request, status int
 		Error: words(err), Body: p})
 }
 
-// enter is POST /setup/manual: an app that was registered by hand is stored when GitHub accepts its id and key.
+// enter is POST /setup/manual: it stores an app registered by hand if GitHub accepts its id and key.
 func (g *Registration) enter(w http.ResponseWriter, r *http.Request) {
 	g.turn.Lock()
 	defer g.turn.Unlock()
-	if g.is() != nil {
-		see(w, r, Path)
+	if g.registered() != nil {
+		redirect(w, r, Path)
 		return
 	}
 	p := manualPage{ID: strings.TrimSpace(r.PostFormValue("id")),
@@ -65,12 +65,12 @@ func (g *Registration) enter(w http.ResponseWriter, r *http.Request) {
 	case (p.ClientID == "") != (secret == ""):
 		err = errors.New("client id and client secret belong together: give both, or neither, and then nobody signs in")
 	default:
-		err = g.room()
+		err = g.checkStorage()
 	}
 	app := Registered{GitHub: checked.GitHub, ID: id, ClientID: p.ClientID, ClientSecret: secret,
 		WebhookSecret: p.WebhookSecret, PrivateKey: r.PostFormValue("key"), PublicURL: checked.PublicURL, At: g.now()}
 	if err == nil {
-		if app, err = g.known(r.Context(), app); err != nil {
+		if app, err = g.verify(r.Context(), app); err != nil {
 			err = fmt.Errorf("GitHub was asked with this id and key: %w", err)
 		}
 	}
@@ -81,5 +81,5 @@ func (g *Registration) enter(w http.ResponseWriter, r *http.Request) {
 		g.fields(w, r, http.StatusUnprocessableEntity, p, err)
 		return
 	}
-	see(w, r, Path)
+	redirect(w, r, Path)
 }

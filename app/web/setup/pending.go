@@ -7,33 +7,33 @@ import (
 	"time"
 )
 
-// An app's registration may take an hour, as GitHub's code does; no more than maxPending are under way.
+// An app's registration may take an hour, the validity of GitHub's code; at most maxPending are in progress.
 const (
 	pendingFor = time.Hour
 	maxPending = 64
 )
 
-// begun is a registration under way.
-type begun struct {
+// pendingRegistration is a registration in progress.
+type pendingRegistration struct {
 	choice choice
-	token  string // of the viewer who began
+	token  string // of the viewer who started it
 	at     time.Time
-	made   *Registered // what GitHub made, while it could not be stored
+	made   *Registered // the registered app, until it is stored
 }
 
-// pending are the registrations under way, by their state. It is safe for concurrent use.
+// pending are the registrations in progress, by state. Safe for concurrent use.
 type pending struct {
 	now func() time.Time
 
 	mu      sync.Mutex
-	byState map[string]*begun
+	byState map[string]*pendingRegistration
 }
 
 func newPending(now func() time.Time) *pending {
-	return &pending{now: now, byState: map[string]*begun{}}
+	return &pending{now: now, byState: map[string]*pendingRegistration{}}
 }
 
-// begin remembers a registration and returns its state.
+// begin adds a registration and returns its state.
 func (p *pending) begin(c choice, token string) string {
 	state := rand.Text()
 	p.mu.Lock()
@@ -46,12 +46,12 @@ func (p *pending) begin(c choice, token string) string {
 	if len(p.byState) >= maxPending {
 		clear(p.byState)
 	}
-	p.byState[state] = &begun{choice: c, token: token, at: p.now()}
+	p.byState[state] = &pendingRegistration{choice: c, token: token, at: p.now()}
 	return state
 }
 
-// find is the registration of a state that a viewer began; nil for any other.
-func (p *pending) find(state, token string) *begun {
+// find returns the registration of a state, if this viewer started it; nil otherwise.
+func (p *pending) find(state, token string) *pendingRegistration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	b := p.byState[state]

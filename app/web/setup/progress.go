@@ -14,15 +14,15 @@ import (
 	"github.com/sia-bot/sia/app/web/viewer"
 )
 
-// How long a look at GitHub is shown before there is another, how long it takes at most, and how often the page renews
-// itself while something is missing, in seconds.
+// How long GitHub's answers are cached, the timeout of a request, and the seconds after which the page reloads itself
+// while something is missing.
 const (
 	lookEvery  = 5 * time.Second
 	lookFor    = 10 * time.Second
 	renewAfter = 10
 )
 
-// Forge is the app on GitHub. [github.App] is one.
+// Forge is the app on GitHub. [github.App] implements it.
 type Forge interface {
 	Self(ctx context.Context) (github.Self, error)
 	Hook(ctx context.Context) (github.Hook, error)
@@ -31,18 +31,18 @@ type Forge interface {
 	Redeliver(ctx context.Context, id int64) error
 }
 
-// Inbox is what arrived. [store.Store] is one.
+// Inbox reports received deliveries. [store.Store] implements it.
 type Inbox interface {
 	LatestDelivery(ctx context.Context) (store.Delivery, error)
 	Installations(ctx context.Context) ([]store.Installation, error)
 }
 
-// Progress is /setup of a server that has its app: how far the way to the first issue is. It is
-// safe for concurrent use.
+// Progress is /setup of a server that has its app: the remaining steps to the first issue. It is safe for concurrent
+// use.
 type Progress struct {
 	forge Forge
 	inbox Inbox
-	pages string // where people sign in; "" for nowhere
+	pages string // sign-in address; "" if there is none
 	since time.Time
 	site  site
 	log   *slog.Logger
@@ -53,46 +53,46 @@ type Progress struct {
 	at   time.Time
 }
 
-// NewProgress looks at an app and at what arrived. pages is the address at which people sign in, "" for none; since is
-// when this server began to accept what GitHub sends.
+// NewProgress returns the page. pages is the sign-in address, "" for none; since is when this server began to accept
+// webhooks.
 func NewProgress(f Forge, in Inbox, pages string, since time.Time, log *slog.Logger, now func() time.Time) *Progress {
 	return &Progress{forge: f, inbox: in, pages: pages, since: since, site: newSite("progress"), log: log, now: now}
 }
 
-// progressPage is what the page shows. Words are sentences.
+// progressPage is the content of the page. Words are sentences.
 type progressPage struct {
 	Name, Page string // of the app
-	Problem    string // why GitHub could not be asked
+	Problem    string // why GitHub's data is missing
 	Installed  []installedLine
-	Hook       string // where GitHub sends webhooks
-	Arrives    bool   // webhooks do
-	Webhooks   string // how it is with them
+	Hook       string // the webhook address registered at GitHub
+	Arrives    bool   // webhooks arrive
+	Webhooks   string // state of webhooks
 	Fix        string // what to do about it
-	Again      int64  // the delivery that can be sent again; 0: none
+	Again      int64  // the delivery that can be redelivered; 0: none
 	Pages      string
 }
 
 type installedLine struct {
 	Account   string
 	Suspended bool
-	Heard     bool // SIA was told of it
+	Heard     bool // SIA received the event
 }
 
 // done reports whether nothing is missing.
 func (p progressPage) done() bool { return p.Problem == "" && p.Arrives && len(p.Installed) > 0 }
 
-// Handler serves the page, and the button that has a delivery sent again.
+// Handler serves the page, and the button for redelivery.
 func (p *Progress) Handler() http.Handler {
 	mux := http.NewServeMux()
 	shared(mux)
 	mux.HandleFunc("GET "+Path, p.show)
-	mux.HandleFunc("GET "+Path+"/{rest...}", func(w http.ResponseWriter, r *http.Request) { see(w, r, Path) })
+	mux.HandleFunc("GET "+Path+"/{rest...}", func(w http.ResponseWriter, r *http.Request) { redirect(w, r, Path) })
 	mux.HandleFunc("GET "+Path+"/done", func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Query().Has("code") { // of a registration: the one that this server's app comes from is over
-			see(w, r, otherPath)
+		if r.URL.Query().Has("code") { // after a registration: the one of this server's app is complete
+			redirect(w, r, otherPath)
 			return
 		}
-		see(w, r, Path)
+		redirect(w, r, Path)
 	})
 	mux.HandleFunc("POST "+Path+"/redeliver", p.redeliver)
 	return mux
@@ -107,7 +107,7 @@ func (p *Progress) show(w http.ResponseWriter, r *http.Request) {
 	p.site.show(w, http.StatusOK, "progress", "", f)
 }
 
-// look is what is seen now, or was within the last seconds: anybody who may open the page may do so often.
+// look returns the state, cached for some seconds: viewers may reload the page often.
 func (p *Progress) look(ctx context.Context) progressPage {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -157,7 +157,7 @@ func (p *Progress) gather(ctx context.Context) (progressPage, error) {
 	return out, p.webhooks(ctx, &out)
 }
 
-// webhooks says whether deliveries arrive, by what GitHub was answered and by what is in the store.
+// webhooks reports whether deliveries arrive, from GitHub's records and the store.
 func (p *Progress) webhooks(ctx context.Context, out *progressPage) error {
 	tried, err := p.forge.LatestDeliveries(ctx)
 	if err != nil {
@@ -178,7 +178,7 @@ func (p *Progress) webhooks(ctx context.Context, out *progressPage) error {
 		out.Again = tried[0].ID
 	case len(tried) > 0 && !tried[0].OK():
 		out.Webhooks = fmt.Sprintf("GitHub's last delivery, %s at %s, failed: %s.", tried[0].Event,
-			tried[0].At.UTC().Format("15:04:05 UTC"), Answered(tried[0]))
+			tried[0].At.UTC().Format("15:04:05 UTC"), DeliveryResult(tried[0]))
 		out.Fix, out.Again = "To mend it: "+DeliveryFix(tried[0])+". Then have it sent again.", tried[0].ID
 	case len(tried) > 0 && !received:
 		out.Webhooks = "GitHub says that a delivery was answered, and none arrived here."
@@ -194,7 +194,7 @@ func (p *Progress) webhooks(ctx context.Context, out *progressPage) error {
 	return nil
 }
 
-// redeliver is POST /setup/redeliver: the last delivery, if it failed, is asked for again.
+// redeliver is POST /setup/redeliver: it requests redelivery of the last delivery, if that failed.
 func (p *Progress) redeliver(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), lookFor)
 	defer cancel()
@@ -210,5 +210,5 @@ func (p *Progress) redeliver(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	p.at = time.Time{}
 	p.mu.Unlock()
-	see(w, r, Path)
+	redirect(w, r, Path)
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// server is one that has its app: a store, and a webhook that answers as it is told.
+// server is a server with its app: a store, and a webhook with a given answer.
 type server struct {
 	*place
 	store  *store.Store
@@ -58,7 +58,7 @@ func (s *server) settle() {
 	s.must(s.WaitIdle(ctx))
 }
 
-// page is /setup of a server that has served since some time before now.
+// page is /setup of a server that has been running for a time.
 func (s *server) page(served time.Duration) *browser {
 	s.t.Helper()
 	a, err := github.New(github.Config{AppID: s.app.ID, PrivateKey: s.app.PrivateKeyPEM, BaseURL: s.APIURL(),
@@ -101,7 +101,7 @@ func TestWebhooksThatDontArriveAreExplained(t *testing.T) {
 	}
 }
 
-// An app that GitHub registers for a server that has one is said to be of no use.
+// A registration for a server that already has an app is reported as unused.
 func TestARegistrationAfterSetUp(t *testing.T) {
 	s := serving(t, http.StatusAccepted)
 	b := s.page(time.Hour)
@@ -116,7 +116,7 @@ func TestARegistrationAfterSetUp(t *testing.T) {
 	}
 }
 
-// From nothing to all: the ping is asked for again, the app is installed, and the page stops renewing itself.
+// All steps: the ping is redelivered, the app is installed, and the page stops reloading itself.
 func TestProgress(t *testing.T) {
 	s := serving(t, http.StatusServiceUnavailable)
 	b := s.page(-time.Hour)

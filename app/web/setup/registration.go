@@ -15,37 +15,37 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// RegistrationConfig says what set-up begins with. All but the optional fields is required.
+// RegistrationConfig configures set-up. All fields but the optional ones are required.
 type RegistrationConfig struct {
-	Dir      string // the server's folder
-	GitHub   string // its address, which the form begins with
-	API      string // optional: the REST API of that GitHub, where it is not the usual one
-	Callback string // path to which sign-in returns
-	Replace  bool   // an app that is stored already may be replaced
-	Serves   bool   // the server goes on by itself when an app is stored and nothing is missing
+	Dir      string // the server's data folder
+	GitHub   string // address, the form's default
+	API      string // optional: GitHub's REST API, if not the usual one
+	Callback string // path of the sign-in callback
+	Replace  bool   // a stored app may be replaced
+	Serves   bool   // the server continues by itself when an app is stored and nothing is missing
 
-	PublicURL string // optional: what the form begins with
-	Name      string // optional, too
-	Org       string // optional, too
+	PublicURL string // optional: the form's default
+	Name      string // optional: likewise
+	Org       string // optional: likewise
 
-	Missing func(Registered) []string // what a server with that app still lacks, a sentence each
-	Stored  func(Registered)          // is called once, with the app that was stored
+	Missing func(Registered) []string // lists what a server with that app still lacks, one sentence each
+	Stored  func(Registered)          // called once, with the stored app
 	Logger  *slog.Logger
 	Now     func() time.Time
 }
 
-// Registration serves /setup until an app is stored, and then says what comes next. It is safe for concurrent use.
+// Registration serves /setup until an app is stored, and then shows the next steps. It is safe for concurrent use.
 type Registration struct {
 	conf    RegistrationConfig
 	app     appTemplate
-	secret  string // of the webhook of an app that is registered by hand
+	secret  string // webhook secret of an app that is registered by hand
 	site    site
 	pending *pending
 	now     func() time.Time
 
-	shown  chan struct{} // closed when a browser has seen that an app is stored
+	shown  chan struct{} // closed when a browser has shown that an app is stored
 	once   sync.Once
-	turn   sync.Mutex // one registration is finished at a time
+	turn   sync.Mutex // serialises the completion of registrations
 	mu     sync.Mutex
 	stored *Registered
 }
@@ -64,11 +64,11 @@ func NewRegistration(c RegistrationConfig) (*Registration, error) {
 		pending: newPending(c.Now), now: c.Now, shown: make(chan struct{})}, nil
 }
 
-// Shown is closed when a browser has seen that the app is stored.
+// Shown is closed when a browser has shown that the app is stored.
 func (g *Registration) Shown() <-chan struct{} { return g.shown }
 
-// Handler serves set-up to whom a door lets in. base is the address that browsers reach it at; "" for whatever
-// loopback name they asked for.
+// Handler serves set-up to viewers whom the caller has let in. base is the server's address for browsers; "" for the
+// loopback name of the request.
 func (g *Registration) Handler(base string) http.Handler {
 	mux := http.NewServeMux()
 	shared(mux)
@@ -77,36 +77,36 @@ func (g *Registration) Handler(base string) http.Handler {
 	mux.HandleFunc("GET "+Path+"/done", g.done)
 	mux.HandleFunc("GET "+Path+"/manual", g.manual)
 	mux.HandleFunc("POST "+Path+"/manual", g.enter)
-	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) { see(w, r, Path) })
+	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) { redirect(w, r, Path) })
 	return mux
 }
 
-// see leads a browser on, away from an address that nobody should keep.
-func see(w http.ResponseWriter, r *http.Request, to string) {
+// redirect redirects a browser from an address that must not stay in its history.
+func redirect(w http.ResponseWriter, r *http.Request, to string) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Referrer-Policy", "same-origin")
 	http.Redirect(w, r, to, http.StatusSeeOther)
 }
 
-// is is the app that was stored; nil while there is none.
-func (g *Registration) is() *Registered {
+// registered returns the stored app; nil while there is none.
+func (g *Registration) registered() *Registered {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.stored
 }
 
-// choosePage is what the first page shows.
+// choosePage is the content of the first page.
 type choosePage struct {
 	choice
-	Missing []string // what will be missing besides the app
+	Missing []string // what will be missing in addition to the app
 }
 
 // begin is GET /setup.
 func (g *Registration) begin(w http.ResponseWriter, r *http.Request) {
-	if app := g.is(); app != nil {
+	if app := g.registered(); app != nil {
 		missing, renew := g.conf.Missing(*app), 0
 		if g.conf.Serves && len(missing) == 0 {
-			renew = 2 // until the server goes on
+			renew = 2 // until the server continues
 		}
 		g.site.show(w, http.StatusOK, "stored", "", frame{Title: "The app is registered", Renew: renew,
 			Error: otherApp(r, app.Name), Body: storedPage{App: *app, File: g.file(), Missing: missing, Serves: g.conf.Serves}})
@@ -139,27 +139,27 @@ func words(err error) string {
 	return err.Error()
 }
 
-// confirmPage shows what GitHub will be asked for, and holds the button.
+// confirmPage shows what is requested from GitHub, with the button.
 type confirmPage struct {
 	choice
-	Address     string // of GitHub, where the manifest goes
+	Address     string // GitHub's address for the manifest
 	Manifest    string
-	Permissions []Asked
-	Events      []Asked
+	Permissions []Grant
+	Events      []Grant
 	Warning     string
 }
 
-// confirm is POST /setup: from what was chosen it makes the manifest, which the next button sends to GitHub.
+// confirm is POST /setup: it makes the manifest from the choice; the next button sends it to GitHub.
 func (g *Registration) confirm(w http.ResponseWriter, r *http.Request, base string) {
-	if g.is() != nil {
-		see(w, r, Path)
+	if g.registered() != nil {
+		redirect(w, r, Path)
 		return
 	}
 	c := choice{OfOrg: r.PostFormValue("owner") == "org", Org: r.PostFormValue("org"), Name: r.PostFormValue("name"),
 		GitHub: r.PostFormValue("github"), PublicURL: r.PostFormValue("public_url")}
 	checked, err := c.checked()
 	if err == nil {
-		err = g.room()
+		err = g.checkStorage()
 	}
 	if err != nil {
 		g.choose(w, r, http.StatusUnprocessableEntity, c, err)
@@ -180,8 +180,8 @@ func (g *Registration) confirm(w http.ResponseWriter, r *http.Request, base stri
 		Warning: checked.warning()}})
 }
 
-// room says why an app could not be stored, before GitHub makes one.
-func (g *Registration) room() error {
+// checkStorage returns why an app could not be stored, before GitHub registers one.
+func (g *Registration) checkStorage() error {
 	if err := writable(g.conf.Dir); err != nil {
 		return fmt.Errorf("the app's keys could not be stored: %w; give SIA a folder that it may write to with --dir", err)
 	}
@@ -192,18 +192,18 @@ func (g *Registration) room() error {
 	return nil
 }
 
-// done is GET /setup/done, where GitHub sends the browser with a code. It can be loaded again: a code that was not
+// done is GET /setup/done, where GitHub sends the browser with a code. It can be reloaded: a code that was not
 // converted is tried again, and keys that could not be stored are stored.
 func (g *Registration) done(w http.ResponseWriter, r *http.Request) {
 	g.turn.Lock()
 	defer g.turn.Unlock()
 	b := g.pending.find(r.URL.Query().Get("state"), viewer.From(r.Context()).Token)
 	switch {
-	case g.is() != nil && b != nil && b.made == nil:
-		see(w, r, otherPath)
+	case g.registered() != nil && b != nil && b.made == nil:
+		redirect(w, r, otherPath)
 		return
-	case g.is() != nil:
-		see(w, r, Path)
+	case g.registered() != nil:
+		redirect(w, r, Path)
 		return
 	case b == nil:
 		g.fail(w, http.StatusBadRequest, errors.New("this registration did not begin in this browser, took longer than an "+
@@ -225,12 +225,12 @@ func (g *Registration) done(w http.ResponseWriter, r *http.Request) {
 				"still there", err))
 		return
 	}
-	see(w, r, Path)
+	redirect(w, r, Path)
 }
 
-// store keeps an app and tells who waits for it. The turn is held.
+// store stores an app and calls Stored. The caller holds turn.
 func (g *Registration) store(app Registered) error {
-	if err := keep(g.conf.Dir, app, g.conf.Replace); err != nil {
+	if err := saveApp(g.conf.Dir, app, g.conf.Replace); err != nil {
 		return err
 	}
 	g.mu.Lock()

@@ -1,15 +1,14 @@
-// Package setup makes a server of SIA known to GitHub without anybody copying a secret.
+// Package setup registers a server of SIA at GitHub without anybody copying a secret.
 //
-// [Registration] is /setup while there is no app: a person chooses who will own it, and GitHub
-// registers it from a manifest, which is app.yml with this server's addresses. GitHub then sends
-// the browser back with a code, for which it hands out the app's keys once. They are stored in the
-// server's folder ([File]) and shown to nobody. Where manifests don't work, which is so for apps
-// that an enterprise owns, a page says each field of GitHub's form and takes id and key.
+// [Registration] is /setup while there is no app: a person chooses its owner, and GitHub registers it from a manifest,
+// which is app.yml with this server's addresses. GitHub then sends the browser back with a code, which is exchanged for
+// the app's keys once. They are stored in the server's folder ([File]) and not shown. Where manifests don't work, as
+// for apps owned by an enterprise, a page lists each field of GitHub's form and takes id and key.
 //
-// [Progress] is /setup from then on: where to install the app, where it is installed, whether webhooks arrive, and
-// what to do if they don't.
+// [Progress] is /setup from then on: where to install the app, where it is installed, whether webhooks arrive, and what
+// to do if they don't.
 //
-// Who may open these pages is app/web/signin's to say; their forms carry the viewer's token. The package may import
+// app/web/signin decides who may open these pages; their forms carry the viewer's token. The package may import
 // app/web/viewer, app/look, app/github, app/store and sia. Start reading at [Registration].
 //
 // https://docs.github.com/en/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
@@ -25,13 +24,13 @@ import (
 	"github.com/sia-bot/sia/app/look"
 )
 
-// Path is where set-up is.
+// Path is the path of set-up.
 const Path = "/setup"
 
 //go:embed templates/*.html again.js
 var assets embed.FS
 
-// site makes the pages.
+// site renders the pages.
 type site struct{ pages map[string]*template.Template }
 
 // newSite parses the templates of some pages.
@@ -44,11 +43,10 @@ func newSite(names ...string) site {
 	return s
 }
 
-// otherPath is Path for who comes back from GitHub with an app that is not used, for the server has one.
+// otherPath is Path after a registration that is not used, because the server already has an app.
 const otherPath = Path + "?other"
 
-// otherApp says so on the page at otherPath; "" at any other address. name is the server's app, "" where it is not
-// known.
+// otherApp explains that on the page at otherPath; "" at any other address. name is the server's app, "" if unknown.
 func otherApp(r *http.Request, name string) string {
 	if !r.URL.Query().Has("other") {
 		return ""
@@ -63,16 +61,16 @@ func otherApp(r *http.Request, name string) string {
 // appsAt is where GitHub lists the apps that somebody owns.
 const appsAt = "under Settings → Developer settings → GitHub Apps of the account or organisation that owns it"
 
-// frame is what every page has.
+// frame is the common content of every page.
 type frame struct {
 	Title string
-	Renew int    // seconds after which it renews itself; 0: it does not
-	Token string // of the viewer, for forms
-	Error string // what went wrong with what was sent
+	Renew int    // seconds after which it reloads itself; 0: never
+	Token string // the viewer's, for forms
+	Error string // what was wrong with the form
 	Body  any
 }
 
-// show answers with a page. posts says where its forms may go besides here, as a Content-Security-Policy has it.
+// show renders a page. posts are further targets of its forms, in the syntax of a Content-Security-Policy.
 func (s site) show(w http.ResponseWriter, status int, name, posts string, f frame) {
 	var b bytes.Buffer
 	if err := s.pages[name].Execute(&b, f); err != nil {
@@ -88,14 +86,14 @@ func (s site) show(w http.ResponseWriter, status int, name, posts string, f fram
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; "+scripts+"base-uri 'none'; "+
 		"form-action 'self' "+posts+"; frame-ancestors 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "strict-origin") // GitHub's form wants to know the site; nobody the address
+	h.Set("Referrer-Policy", "strict-origin") // GitHub's form needs the site; nobody the address
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	_, _ = w.Write(b.Bytes())
 }
 
-// shared has a mux serve the pages' style sheet and script. Browsers keep them, for the last page is seen when nobody
-// may serve them any more.
+// shared adds the pages' style sheet and script to a mux. Browsers cache them, because the last page is shown when
+// nothing serves them any more.
 func shared(mux *http.ServeMux) {
 	kept := func(serve http.HandlerFunc) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {

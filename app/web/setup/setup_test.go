@@ -22,7 +22,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// place is a GitHub, and a server that is being set up.
+// place is a GitHub, and a server in set-up.
 type place struct {
 	*ghsim.Server
 	t      *testing.T
@@ -75,7 +75,7 @@ func open(t *testing.T, tune ...func(*setup.RegistrationConfig)) *place {
 	return p
 }
 
-// door gives each browser a token of its own, as app/web/signin does.
+// door gives each browser its own token, as app/web/signin does.
 func door(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, err := r.Cookie("who")
@@ -94,7 +94,7 @@ func (p *place) must(err error) {
 	}
 }
 
-// browser follows forms as people do.
+// browser follows links and submits forms as people do.
 type browser struct {
 	p *place
 	*http.Client
@@ -143,7 +143,7 @@ var (
 	plain  = strings.NewReplacer("&#34;", `"`, "&amp;", "&", "&#39;", "'", "&lt;", "<", "&gt;", ">", "&#43;", "+")
 )
 
-// submit sends the page's form with what stands in it, but for what is given as name and value.
+// submit sends the page's form with its values, replaced by those in pairs.
 func (b *browser) submit(pairs ...string) {
 	b.p.t.Helper()
 	m := form.FindStringSubmatch(b.body)
@@ -209,7 +209,7 @@ func TestRegisteringCopiesNoSecret(t *testing.T) {
 	if files, _ := os.ReadDir(p.dir); len(files) != 1 {
 		t.Errorf("left behind: %v", files)
 	}
-	// A second one that was begun meanwhile, or that somebody begins, does nothing.
+	// A second registration, started meanwhile or later, does nothing.
 	b.send(http.MethodGet, "/setup/manual", nil)
 	if b.url.Path != "/setup" || len(p.stored) != 1 {
 		t.Errorf("%s", b.url)
@@ -257,7 +257,7 @@ func TestChoicesAreChecked(t *testing.T) {
 	}
 }
 
-// A GitHub Enterprise Server may reach what github.com can't.
+// A GitHub Enterprise Server may reach addresses that github.com can't.
 func TestAddressesThatGitHubMayNotReach(t *testing.T) {
 	p := open(t)
 	for _, c := range []struct{ github, public, want string }{
@@ -278,7 +278,7 @@ func TestAddressesThatGitHubMayNotReach(t *testing.T) {
 	}
 }
 
-// Who comes by an address of a server that works, before it does, is led to set-up.
+// Requests for other addresses are led to set-up while there is no app.
 func TestOtherPagesBeforeSetUp(t *testing.T) {
 	b := open(t).browser()
 	b.open(b.p.pages.URL + "/tasks?page=2")
@@ -318,7 +318,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// A registration ends in the browser in which it began, within the hour, and with a code of GitHub's.
+// A registration must be completed in the same browser, within the hour, and with a code of GitHub's.
 func TestRegistrationsAreBoundToTheirBrowser(t *testing.T) {
 	p := open(t)
 	b, back := p.begun()
@@ -363,7 +363,7 @@ func TestRegistrationsAreBoundToTheirBrowser(t *testing.T) {
 	}
 }
 
-// Of two registrations that are finished the second is not used, and whoever made it is told of its app at GitHub.
+// Of two completed registrations the second is not used, and its page names the unused app at GitHub.
 func TestASecondRegistration(t *testing.T) {
 	p := open(t)
 	b, back := p.begun()
@@ -379,7 +379,7 @@ func TestASecondRegistration(t *testing.T) {
 	}
 }
 
-// What GitHub hands out once is not lost when it can't be stored, and GitHub's failing is not the end.
+// Keys that GitHub hands out only once are kept when they can't be stored, and GitHub's failures are not final.
 func TestKeysAreNotLost(t *testing.T) {
 	p := open(t)
 	b, back := p.begun()
@@ -389,7 +389,7 @@ func TestKeysAreNotLost(t *testing.T) {
 		t.Fatalf("%d %s", b.code, b.body)
 	}
 	p.ClearFaults()
-	// The folder goes away between GitHub's page and the answer.
+	// The folder disappears between GitHub's page and the answer.
 	aside := p.dir + ".aside"
 	p.must(os.Rename(p.dir, aside))
 	if b.open(back); b.code != http.StatusInternalServerError || !strings.Contains(b.body, "its keys are still there") {
@@ -401,10 +401,11 @@ func TestKeysAreNotLost(t *testing.T) {
 	}
 }
 
-// A folder that can't be written to is told before GitHub makes an app, and what is stored is not overwritten unasked.
+// A folder without write permission is reported before GitHub registers an app, and a stored app is not overwritten
+// without consent.
 func TestWhatIsStoredStays(t *testing.T) {
 	p := open(t)
-	b, back := p.begun() // began when nothing was stored
+	b, back := p.begun() // started when nothing was stored
 	old := `{"github":"https://github.com","id":7,"slug":"old","pem":"k","webhook_secret":"s"}`
 	path := filepath.Join(p.dir, setup.File)
 	p.must(os.WriteFile(path, []byte(old), 0o600))
@@ -504,7 +505,7 @@ func TestRegisteringByHand(t *testing.T) {
 	}
 }
 
-// The manifest in the program is app.yml.
+// The embedded manifest is app.yml.
 func TestTheManifestIsAppYML(t *testing.T) {
 	own, err := os.ReadFile("app.yml")
 	if err != nil {
@@ -519,7 +520,7 @@ func TestTheManifestIsAppYML(t *testing.T) {
 	}
 }
 
-// What is missing besides is said at the beginning and at the end.
+// Missing settings are listed at the beginning and at the end.
 func TestMissingModels(t *testing.T) {
 	p := open(t, func(c *setup.RegistrationConfig) {
 		c.Missing = func(setup.Registered) []string { return []string{"no model is configured: set --model-url"} }

@@ -13,17 +13,16 @@ import (
 	"github.com/sia-bot/sia/app/atomicfile"
 )
 
-// File is the name of the file, in the server's folder, that holds what GitHub said of the app, keys included.
+// File is the name of the file, in the server's folder, with the app's data from GitHub, keys included.
 const File = "github-app.json"
 
 // maxFile bounds the file, in bytes; a key has two thousand.
 const maxFile = 1 << 20
 
-// Registered is an app as it was registered. It holds secrets: it is stored with mode 0600, and
-// logs show its name alone.
+// Registered is a registered app. It contains secrets: it is stored with mode 0600, and logs show only its name.
 type Registered struct {
-	GitHub string `json:"github"`        // where people meet GitHub, such as https://github.com
-	API    string `json:"api,omitempty"` // its REST API, where it is not the usual one
+	GitHub string `json:"github"`        // GitHub's address for people, such as https://github.com
+	API    string `json:"api,omitempty"` // its REST API, if not the usual one
 	ID     int64  `json:"id"`
 	Slug   string `json:"slug"`
 	Name   string `json:"name"`
@@ -35,11 +34,11 @@ type Registered struct {
 	WebhookSecret string `json:"webhook_secret"`
 	PrivateKey    string `json:"pem"`
 
-	PublicURL string    `json:"public_url"` // where GitHub and people reach this server
+	PublicURL string    `json:"public_url"` // address of this server for GitHub and people
 	At        time.Time `json:"registered_at"`
 }
 
-// String is what may be shown of it.
+// String omits secrets.
 func (r Registered) String() string { return fmt.Sprintf("%s (%d) at %s", r.Name, r.ID, r.GitHub) }
 
 // LogValue implements slog.LogValuer.
@@ -48,7 +47,7 @@ func (r Registered) LogValue() slog.Value { return slog.StringValue(r.String()) 
 // ErrExists is returned where an app is stored already.
 var ErrExists = errors.New("an app is stored already")
 
-// Load reads the app that is stored in a folder. ok is false where there is none.
+// Load reads the app stored in a folder. ok is false if there is none.
 func Load(dir string) (r Registered, ok bool, err error) {
 	path := filepath.Join(dir, File)
 	info, err := os.Stat(path)
@@ -75,9 +74,9 @@ func Load(dir string) (r Registered, ok bool, err error) {
 	return r, true, nil
 }
 
-// keep stores an app in a folder, whole or not at all, and readable by the server's user alone. What is stored there
-// already is ErrExists, unless it is to be replaced: then it is kept beside it.
-func keep(dir string, r Registered, replace bool) error {
+// saveApp stores an app in a folder, atomically, readable only by the server's user. If an app is stored already, it
+// returns ErrExists, or, with replace, keeps the old one next to it.
+func saveApp(dir string, r Registered, replace bool) error {
 	b, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return err
@@ -89,7 +88,7 @@ func keep(dir string, r Registered, replace bool) error {
 	}
 	defer f.Discard()
 	if replace {
-		if err := keepAside(dir, path); err != nil {
+		if err := backUpApp(dir, path); err != nil {
 			return err
 		}
 		return f.Replace(append(b, '\n'))
@@ -100,9 +99,8 @@ func keep(dir string, r Registered, replace bool) error {
 	return err
 }
 
-// keepAside gives the file of the app that is stored a second name, under its app's id. One that can't be used is kept
-// under a name that nothing has.
-func keepAside(dir, path string) error {
+// backUpApp gives the file of the stored app a second name, with its app's id. An unusable file gets an unused name.
+func backUpApp(dir, path string) error {
 	old, ok, err := Load(dir)
 	if err != nil {
 		for n := 1; ; n++ {
@@ -122,7 +120,7 @@ func keepAside(dir, path string) error {
 	return os.Link(path, aside)
 }
 
-// writable says why nothing can be stored in a folder, before GitHub hands out keys only once.
+// writable returns why nothing can be stored in a folder, before GitHub hands out keys, which it does only once.
 func writable(dir string) error {
 	f, err := atomicfile.Begin(filepath.Join(dir, File), 0o600)
 	if err != nil {

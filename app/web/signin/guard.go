@@ -5,8 +5,8 @@ import (
 	"net/url"
 )
 
-// Field and Header are where a request that changes something carries the viewer's token: a form in a field of that
-// name, a script in a header.
+// Field and Header carry the viewer's token in a request that changes something: a form field of that name, or a
+// script's header.
 const (
 	Field  = "csrf"
 	Header = "X-CSRF-Token"
@@ -15,8 +15,8 @@ const (
 // maxForm bounds a form, in bytes: the largest are a lesson's and a private key's.
 const maxForm = 64 << 10
 
-// guard keeps other sites from having a browser change something here: by what the browser says of where a request
-// comes from, and by a token that only these pages were told.
+// guard refuses cross-site requests: by the browser's headers about their origin, and by a token that is only in these
+// pages.
 type guard struct{ same *http.CrossOriginProtection }
 
 // allows reports whether a request may be served; otherwise it has answered it.
@@ -41,7 +41,7 @@ func (g guard) allows(w http.ResponseWriter, r *http.Request, token string) bool
 	return true
 }
 
-// reads reports whether a form comes from here and can be read; otherwise it has answered it.
+// reads reports whether a form is same-origin and can be parsed; otherwise it has answered it.
 func (g guard) reads(w http.ResponseWriter, r *http.Request) bool {
 	if err := g.same.Check(r); err != nil {
 		show(w, http.StatusForbidden, page{Title: "Nothing was done", Text: []string{"This form came from another site."}})
@@ -56,11 +56,11 @@ func (g guard) reads(w http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// field is a field of a form in which a person wrote.
+// field is a form field with a person's text.
 type field struct{ Label, Text string }
 
-// writtenIn is what a person wrote in a form that was read and is not obeyed, so that it can be copied. The fields are
-// those of the pages (app/web) in which people write; nothing secret stands in them.
+// writtenIn returns a person's texts from a parsed form that is refused, so that they can be copied. The fields are
+// those of the pages (app/web) for texts; they hold no secrets.
 func writtenIn(r *http.Request) (all []field) {
 	for _, of := range [][2]string{{"words", "Your answer"}, {"text", "Lesson"}, {"when", "When it applies"},
 		{"corrects", "What it corrects"}, {"done", "What was done"}, {"came", "Result"}} {
@@ -71,7 +71,7 @@ func writtenIn(r *http.Request) (all []field) {
 	return all
 }
 
-// formPath is the page that a form stood on: the one that it was sent from, or else the one at its own address.
+// formPath is the page of a form: the one that it was sent from, or else the one at its own address.
 func formPath(r *http.Request) string {
 	from, err := url.Parse(r.Referer())
 	if err != nil || from.Host == "" {

@@ -10,14 +10,14 @@ import (
 	"github.com/sia-bot/sia/app/web/viewer"
 )
 
-// invitedCookie is the guest's, and guestFor how long the guest may stay.
+// invitedCookie is the guest's cookie, and guestFor its lifetime.
 const (
 	invitedCookie = "sia-invited"
 	guestFor      = 2 * time.Hour
 )
 
-// Invitation is a link that lets one browser in as the operator, once. It lives as long as the process. It is safe for
-// concurrent use.
+// Invitation is a link that lets one browser in as the operator, once. It is valid for the life of the process. It is
+// safe for concurrent use.
 type Invitation struct {
 	path   string
 	secure bool
@@ -26,32 +26,32 @@ type Invitation struct {
 	guard  guard
 
 	mu    sync.Mutex
-	link  string // the token of the link; "" once it was used
+	link  string // the token of the link; "" once used
 	guest string // the guest's cookie
 	until time.Time
 }
 
-// NewInvitation makes a link to a path, such as /setup. secure says that it is reached by https.
+// NewInvitation makes a link to a path, such as /setup. secure means that it is reached by https.
 func NewInvitation(path string, secure bool, now func() time.Time) *Invitation {
 	return &Invitation{path: path, secure: secure, now: now, tokens: newTokens(),
 		guard: guard{same: http.NewCrossOriginProtection()}, link: rand.Text()}
 }
 
-// Link is the path with the token; it is for the operator's eyes alone.
+// Link is the path with the token; only the operator may see it.
 func (i *Invitation) Link() string {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.path + "?" + tokenField + "=" + i.link
 }
 
-// enterPath, beneath the link's path, is where the form goes that lets a browser in.
+// enterPath, below the link's path, is the target of the form that lets a browser in.
 const enterPath = "/enter"
 
 // tokenField is the field of that form, and the link's parameter.
 const tokenField = "token"
 
-// Invited is next for the browser in which somebody opens the link and presses the button there, first, and nothing
-// for everybody else. To open it uses nothing up: chats and mail filters open what they are sent.
+// Invited serves next to the first browser in which somebody opens the link and presses the button, and refuses all
+// others. Opening the link alone does not use it up: chats and mail filters open links.
 func Invited(i *Invitation, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, err := r.Cookie(i.cookie())
@@ -62,7 +62,7 @@ func Invited(i *Invitation, next http.Handler) http.Handler {
 			look.Style(w, r)
 			return
 		case linked && reads && guest:
-			see(w, r, i.path) // away from the address that holds the token
+			redirect(w, r, i.path) // removes the token from the browser's address
 			return
 		case linked && reads && i.fits(r.URL.Query().Get(tokenField)):
 			show(w, http.StatusOK, page{Title: "Set SIA up in this browser", Style: i.path + stylePath,
@@ -88,14 +88,14 @@ func Invited(i *Invitation, next http.Handler) http.Handler {
 	})
 }
 
-// fits reports whether a token is the link's, which was not used yet.
+// fits reports whether a token is that of the unused link.
 func (i *Invitation) fits(token string) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return same(i.link, token)
 }
 
-// enter lets in who sends the link's token with the form; false for everybody else.
+// enter lets in a browser that sends the link's token with the form; it returns false for all others.
 func (i *Invitation) enter(w http.ResponseWriter, r *http.Request) bool {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	if i.guard.same.Check(r) != nil || r.ParseForm() != nil {
@@ -109,7 +109,7 @@ func (i *Invitation) enter(w http.ResponseWriter, r *http.Request) bool {
 	i.link, i.guest, i.until = "", rand.Text(), i.now().Add(guestFor)
 	http.SetCookie(w, &http.Cookie{Name: i.cookie(), Value: i.guest, Path: "/", HttpOnly: true, Secure: i.secure,
 		MaxAge: int(guestFor.Seconds()), SameSite: http.SameSiteLaxMode})
-	see(w, r, i.path)
+	redirect(w, r, i.path)
 	return true
 }
 

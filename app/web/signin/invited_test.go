@@ -14,7 +14,7 @@ import (
 	"github.com/sia-bot/sia/app/web/viewer"
 )
 
-// The link lets one browser in, for two hours: the first in which somebody presses the button that it leads to.
+// The link lets one browser in, for two hours: the first in which somebody presses its button.
 func TestTheLinkLetsOneBrowserIn(t *testing.T) {
 	at := &clock{now: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)}
 	invitation := signin.NewInvitation("/setup", false, at.Now)
@@ -57,7 +57,7 @@ func TestTheLinkLetsOneBrowserIn(t *testing.T) {
 	if code, _, _ := second("/setup/style.css", nil); code != http.StatusOK {
 		t.Errorf("the page that the link opens has no style sheet: %d", code)
 	}
-	// What only looks at the link, as a chat's preview does, uses nothing up, however often it looks.
+	// Opening the link, as a chat's preview does, does not use it up, however often.
 	for range 10 {
 		if code, _, _ := second(link, nil); code != http.StatusOK {
 			t.Fatalf("a look at the link: %d", code)
@@ -108,7 +108,7 @@ func TestTheLinkLetsOneBrowserIn(t *testing.T) {
 	}
 }
 
-// The page that the link leads to sends its form here, and to no other site.
+// The link's page sends its form here, and to no other site.
 func TestTheLinksPage(t *testing.T) {
 	invitation := signin.NewInvitation("/setup", false, time.Now)
 	door := signin.Invited(invitation, http.NotFoundHandler())

@@ -8,42 +8,42 @@ import (
 	"github.com/sia-bot/sia/app/web/viewer"
 )
 
-// How long what GitHub said is used before it is asked again, how long it holds while GitHub does not answer, and how
-// long GitHub is left alone after it did not.
+// How long GitHub's answer is used before it is renewed, how long it is used while GitHub does not answer, and the
+// pause after a failed request.
 const (
 	lookAgain = time.Minute
 	knownFor  = 5 * time.Minute
 	leaveFor  = 10 * time.Second
 )
 
-// maxKnown bounds the sign-ins that are remembered with their rights, and those that are remembered as ended.
+// maxKnown bounds the sign-ins with cached rights, and the ended ones.
 const maxKnown = 2000
 
-// known remembers what people may see, by sign-in. It is safe for concurrent use.
-type known struct {
+// rightsCache caches the rights of sign-ins. It is safe for concurrent use.
+type rightsCache struct {
 	ask func(context.Context, session) (viewer.Viewer, error)
 	now func() time.Time
 
 	mu    sync.Mutex
 	byID  map[string]*rights   // by the session's id
-	ended map[string]time.Time // the ids of sessions that ended early, and until when their cookies would be good
+	ended map[string]time.Time // ids of sessions that ended early, with the expiry of their cookies
 }
 
-// rights are what one sign-in may see. turn is held by who reads or asks.
+// rights are the rights of one sign-in. turn is held while reading or asking.
 type rights struct {
 	turn   chan struct{} // capacity 1
 	viewer viewer.Viewer
-	at     time.Time // when GitHub said so; zero: never
-	failed time.Time // when GitHub last did not answer
-	err    error     // what it was then
+	at     time.Time // time of GitHub's answer; zero: never
+	failed time.Time // time of GitHub's last failure
+	err    error     // error of that failure
 }
 
-func newKnown(ask func(context.Context, session) (viewer.Viewer, error), now func() time.Time) *known {
-	return &known{ask: ask, now: now, byID: map[string]*rights{}, ended: map[string]time.Time{}}
+func newRightsCache(ask func(context.Context, session) (viewer.Viewer, error), now func() time.Time) *rightsCache {
+	return &rightsCache{ask: ask, now: now, byID: map[string]*rights{}, ended: map[string]time.Time{}}
 }
 
-// of is what a session may see. The error is [github.ErrRevoked] when GitHub does not accept its token.
-func (k *known) of(ctx context.Context, s session) (viewer.Viewer, error) {
+// of returns the rights of a session. The error is [github.ErrRevoked] when GitHub does not accept its token.
+func (k *rightsCache) of(ctx context.Context, s session) (viewer.Viewer, error) {
 	r := k.rights(s.ID)
 	select {
 	case r.turn <- struct{}{}:
@@ -64,7 +64,7 @@ func (k *known) of(ctx context.Context, s session) (viewer.Viewer, error) {
 		case isRevoked(err):
 			return viewer.Viewer{}, err
 		case ctx.Err() != nil:
-			return viewer.Viewer{}, err // who asked has gone, which says nothing of GitHub
+			return viewer.Viewer{}, err // the request was cancelled, GitHub did not fail
 		}
 		r.failed, r.err = now, err
 	}
@@ -74,8 +74,8 @@ func (k *known) of(ctx context.Context, s session) (viewer.Viewer, error) {
 	return viewer.Viewer{}, r.err
 }
 
-// rights are those of a session; when there are too many, all are asked for anew.
-func (k *known) rights(id string) *rights {
+// rights returns the entry of a session; when there are too many, the cache is cleared.
+func (k *rightsCache) rights(id string) *rights {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	r := k.byID[id]
@@ -89,9 +89,9 @@ func (k *known) rights(id string) *rights {
 	return r
 }
 
-// end has a session be over, although its cookie may still be somewhere. Its token is given back to GitHub besides,
-// so that forgetting it here, in a restart or when there are too many, lets nobody in.
-func (k *known) end(s session) {
+// end ends a session, although its cookie may still exist. Its token is also revoked at GitHub, so forgetting it here,
+// in a restart or when there are too many, lets nobody in.
+func (k *rightsCache) end(s session) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.byID, s.ID)
@@ -101,8 +101,8 @@ func (k *known) end(s session) {
 	k.ended[s.ID] = s.Until
 }
 
-// hasEnded reports whether a session is over.
-func (k *known) hasEnded(id string) bool {
+// hasEnded reports whether a session has ended.
+func (k *rightsCache) hasEnded(id string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	_, over := k.ended[id]

@@ -14,12 +14,12 @@ import (
 	"github.com/sia-bot/sia/app/web/viewer"
 )
 
-// operatorCookie tells the browsers of this machine apart, so that each has a token of its own. It comes along when
-// GitHub sends a browser back here in set-up, which a stricter one would not.
+// operatorCookie identifies browsers of this machine, so that each has its own token. Its SameSite mode lets it through
+// when GitHub sends a browser back during set-up.
 const operatorCookie = "sia-operator"
 
-// tokens gives each browser a token that follows from its cookie and a key of this process. Another program of this
-// machine that is looked at with the same browser is sent the cookie, too: it can't make the token from it.
+// tokens derives each browser's token from its cookie and a key of this process. Another program on this machine gets
+// the cookie, too, if the same browser opens it: it can't derive the token.
 type tokens struct{ key []byte }
 
 func newTokens() tokens {
@@ -34,16 +34,15 @@ func (t tokens) of(cookie string) string {
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// local lets this machine alone in.
+// local serves only this machine.
 type local struct {
 	next   http.Handler
 	tokens tokens
 	guard  guard
 }
 
-// Local is next for whoever sits at this machine: they are the operator. It answers only this
-// machine, and only who asked for a loopback name, so that a page from elsewhere can't have a
-// browser read or do anything here (DNS rebinding).
+// Local serves next to the operator, who is everybody at this machine. It answers only this machine, and only requests
+// for a loopback name, so that a foreign page can't use a browser to read or do anything here (DNS rebinding).
 func Local(next http.Handler) http.Handler {
 	return &local{next: next, tokens: newTokens(), guard: guard{same: http.NewCrossOriginProtection()}}
 }
@@ -66,8 +65,8 @@ func (l *local) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// loopback reports whether a name or address, with or without a port, is this machine's own. A port is a number: what
-// is none could be the rest of a name that is somebody else's, as in 127.0.0.1:9090.example.
+// loopback reports whether a name or address, with or without a port, is this machine's. A port must be a number:
+// anything else could be part of a foreign name, as in 127.0.0.1:9090.example.
 func loopback(host string) bool {
 	name, port, err := net.SplitHostPort(host)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/sia-bot/sia/app/web/viewer"
 )
 
-// operated are pages for this machine alone.
+// operated serves pages for this machine only.
 func operated(t *testing.T, done *int) *httptest.Server {
 	t.Helper()
 	srv := httptest.NewServer(signin.Local(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -54,8 +54,8 @@ func TestPagesAreForThisMachine(t *testing.T) {
 	}
 }
 
-// The operator's forms carry a token that only their own browser was told; another program of this machine, which
-// browsers send the same cookies, can't make it.
+// The operator's forms carry a token that only their own browser has; another program of this machine, which browsers
+// send the same cookies, can't derive it.
 func TestOperatorsForms(t *testing.T) {
 	done := 0
 	srv := operated(t, &done)

@@ -13,26 +13,26 @@ var assets embed.FS
 
 var pageTemplate = template.Must(template.ParseFS(assets, "templates/page.html"))
 
-// referrer keeps addresses here from other sites, and has forms say that they come from here.
+// referrer hides addresses here from other sites, and lets forms report their origin here.
 const referrer = "same-origin"
 
 // page is a page about signing in.
 type page struct {
 	Title          string
 	Text           []string // paragraphs
-	Written        []field  // to be copied
-	Link, LinkText string   // what to do; "": nothing
-	Form           form     // to send; without an action: none
-	Style          string   // where the style sheet is; "": where the pages have it
+	Written        []field  // texts to be copied
+	Link, LinkText string   // the next step; "": none
+	Form           form     // a form to send; without an action: none
+	Style          string   // address of the style sheet; "": the pages' one
 }
 
-// form is a button, which sends one value.
+// form is a button that sends one value.
 type form struct {
 	Action, Field, Value string
 	Text                 string // on the button
 }
 
-// show answers with a page.
+// show renders a page.
 func show(w http.ResponseWriter, status int, p page) {
 	p.Style = cmp.Or(p.Style, stylePath)
 	var b bytes.Buffer

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// maxPath bounds the page that a sign-in comes back to, in bytes.
+// maxPath bounds the page to return to after a sign-in, in bytes.
 const maxPath = 2000
 
-// localPath is the page of ours that a text names, "/" for every text that a browser could take for an address
-// elsewhere: //host, /\host, a scheme, or what hides one of these behind control characters.
+// localPath returns to if it is a path of this server, and "/" for any text that a browser could take for a foreign
+// address: //host, /\host, a scheme, or one of these hidden behind control characters.
 func localPath(to string) string {
 	const home = "/"
 	hidden := strings.ContainsFunc(to, func(r rune) bool { return r <= ' ' || r == '\\' || r == 0x7f })

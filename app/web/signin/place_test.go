@@ -23,7 +23,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
-// place is a GitHub with an app on it, and pages behind the door. The pages say who looks, and count what was done.
+// place is a GitHub with an app, and pages behind sign-in. The pages return the viewer, and count actions.
 type place struct {
 	*ghsim.Server
 	t     *testing.T
@@ -60,8 +60,8 @@ func (c *clock) Advance(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// open makes a place: acme's installation on shop and till, which ada administers both; meg administers the shop alone,
-// dana writes there, tim triages, rob reads.
+// open makes a place: acme's installation on shop and till, both administered by ada; meg administers only the shop,
+// dana has write access there, tim triage, rob read.
 func open(t *testing.T) *place {
 	t.Helper()
 	p := &place{t: t, log: &bytes.Buffer{},
@@ -109,7 +109,7 @@ func open(t *testing.T) *place {
 	return p
 }
 
-// restart is what a restart of the server is to sign-ins.
+// restart simulates a restart of the server.
 func (p *place) restart() {
 	p.t.Helper()
 	door, err := signin.New(p.conf, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -126,7 +126,7 @@ func (p *place) restart() {
 	p.door = door
 }
 
-// behind has the pages believe a proxy.
+// behind makes the pages trust a proxy.
 func (p *place) behind(proxy string) {
 	p.t.Helper()
 	proxies, err := clientaddr.Parse([]string{proxy})
@@ -155,7 +155,7 @@ func (p *place) browser() *browser {
 	return &browser{p, &http.Client{Jar: jar}}
 }
 
-// stay has it not follow redirects.
+// stay turns off following redirects.
 func (b *browser) stay() *browser {
 	c := *b.Client
 	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -166,7 +166,7 @@ type answer struct {
 	status int
 	header http.Header
 	body   string
-	url    *url.URL // where it came from in the end
+	url    *url.URL // the final address
 }
 
 // ask sends a request as a browser does; pairs are headers.
@@ -192,7 +192,7 @@ func (b *browser) ask(method, address string, form url.Values, pairs ...string) 
 	return answer{resp.StatusCode, resp.Header, string(body), resp.Request.URL}
 }
 
-// viewer is who the pages say looks.
+// viewer returns the viewer reported by the pages.
 func (a answer) viewer(t *testing.T) (v viewer.Viewer) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(a.body), &v); err != nil {
@@ -204,7 +204,7 @@ func (a answer) viewer(t *testing.T) (v viewer.Viewer) {
 var input = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)">`)
 var link = regexp.MustCompile(`href="(/signin/github[^"]*)"`)
 
-// signIn asks for a page, follows it to GitHub, signs in there, and is what came back.
+// signIn requests a page, follows the redirect to GitHub, signs in there, and returns the final answer.
 func (b *browser) signIn(login, page string) answer {
 	b.p.t.Helper()
 	offer := b.ask("GET", page, nil)
@@ -215,7 +215,7 @@ func (b *browser) signIn(login, page string) answer {
 	return b.allow(login, b.ask("GET", strings.ReplaceAll(to[1], "&amp;", "&"), nil))
 }
 
-// allow answers GitHub's page.
+// allow submits GitHub's page.
 func (b *browser) allow(login string, github answer) answer {
 	b.p.t.Helper()
 	form := url.Values{"login": {login}}

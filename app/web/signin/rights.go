@@ -11,24 +11,24 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Bounds of what is asked of GitHub for one person: the time of a question, and the pages of a hundred entries that one
-// look at their repositories may have, for which there is more time.
+// Bounds of GitHub requests for one person: the time of a request, and the pages of a hundred repositories that are
+// read, for which there is more time.
 const (
 	askFor   = 10 * time.Second
 	maxPages = 100
 )
 
-// isRevoked reports whether GitHub does not accept a sign-in any more.
+// isRevoked reports whether GitHub no longer accepts a sign-in's token.
 func isRevoked(err error) bool { return errors.Is(err, github.ErrRevoked) }
 
-// forge asks GitHub what people may see.
+// forge asks GitHub for people's rights.
 type forge struct {
 	people    *github.People
 	installed Installed
 	log       *slog.Logger
 }
 
-// viewer is what a person may see: the repositories that both they and the app reach, with their role there.
+// viewer returns a person's rights: the repositories that both they and the app can access, with their roles.
 func (f forge) viewer(ctx context.Context, s session) (viewer.Viewer, error) {
 	v := viewer.Viewer{Actor: sia.Actor{Login: s.Login, ID: s.UserID}, Repos: map[int64]viewer.Role{}}
 	reached, all, err := f.people.Reach(ctx, s.Token, maxPages)
@@ -63,8 +63,8 @@ func (f forge) viewer(ctx context.Context, s session) (viewer.Viewer, error) {
 	return v, nil
 }
 
-// administersAll reports whether a person administers every repository of an installation. They see no more than they
-// reach; how many there are in all, only the app knows.
+// administersAll reports whether a person administers every repository of an installation. The person's token lists
+// only accessible ones; only the app knows the total.
 func (f forge) administersAll(ctx context.Context, v viewer.Viewer, installation int64) (bool, error) {
 	all, err := f.installed.Repositories(ctx, installation)
 	if err != nil {
@@ -78,7 +78,7 @@ func (f forge) administersAll(ctx context.Context, v viewer.Viewer, installation
 	return true, nil
 }
 
-// roleOf is a role of GitHub's as SIA distinguishes them. Who triages can't push, so commands of theirs don't count.
+// roleOf maps GitHub's roles to SIA's. People with the triage role can't push, so their commands have no effect.
 // https://docs.github.com/en/organizations/managing-user-access-to-your-organizations-repositories/managing-repository-roles/repository-roles-for-an-organization
 func roleOf(p map[string]bool) viewer.Role {
 	switch {

@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// MostFor is how long a sign-in lasts at most, which is how long GitHub's tokens of people last.
-const MostFor = 8 * time.Hour
+// MaxLifetime is the longest lifetime of a sign-in: that of GitHub's user access tokens.
+const MaxLifetime = 8 * time.Hour
 
 // beginFor is how long signing in may take.
 const beginFor = 10 * time.Minute
 
-// The cookies' names. Where the pages are reached by https they carry the prefix __Host-, with which a browser takes
-// them from this very host alone.
+// The cookies' names. If the pages are reached by https, they have the prefix __Host-, with which a browser accepts
+// them only from this host.
 // https://developer.mozilla.org/en-US/docs/Web/HTTP/Reference/Headers/Set-Cookie#cookie_prefixes
 const (
 	sessionCookie = "sia-session"
@@ -26,35 +26,35 @@ const (
 	securePrefix  = "__Host-"
 )
 
-// maxCookie bounds what is opened, in bytes; browsers keep 4,096.
+// maxCookie bounds a cookie that is opened, in bytes; browsers keep 4,096.
 const maxCookie = 4096
 
-// session is one sign-in of a person. It is made anew by each sign-in, and lives in the person's cookie alone.
+// session is one sign-in of a person. Each sign-in makes a new one, which is stored only in the person's cookie.
 type session struct {
 	ID     string    `json:"id"`
-	Token  string    `json:"token"` // GitHub's, of the person for the app
-	CSRF   string    `json:"csrf"`  // that forms carry back
+	Token  string    `json:"token"` // GitHub's user access token for the app
+	CSRF   string    `json:"csrf"`  // returned by forms
 	Login  string    `json:"login"`
 	UserID int64     `json:"user"`
 	Until  time.Time `json:"until"`
 }
 
-// beginning is a sign-in that is under way.
+// beginning is a sign-in in progress.
 type beginning struct {
 	State    string    `json:"state"`
 	Verifier string    `json:"verifier"` // of PKCE
-	To       string    `json:"to"`       // the page that was asked for
+	To       string    `json:"to"`       // the requested page
 	Until    time.Time `json:"until"`
 }
 
-// cookieStore puts sealed values into cookies and takes them out.
+// cookieStore writes and reads sealed values in cookies.
 type cookieStore struct {
 	seal   cipher.AEAD
 	secure bool // the pages are reached by https
 	now    func() time.Time
 }
 
-// name is a cookie's whole name.
+// name is a cookie's full name.
 func (j cookieStore) name(cookie string) string {
 	if j.secure {
 		return securePrefix + cookie
@@ -62,7 +62,7 @@ func (j cookieStore) name(cookie string) string {
 	return cookie
 }
 
-// put gives a browser a value for a time.
+// put sets a cookie with a sealed value and a lifetime.
 func (j cookieStore) put(w http.ResponseWriter, cookie string, v any, life time.Duration) error {
 	plain, err := json.Marshal(v)
 	if err != nil {
@@ -73,7 +73,7 @@ func (j cookieStore) put(w http.ResponseWriter, cookie string, v any, life time.
 	return nil
 }
 
-// drop takes a value away from a browser.
+// drop deletes a cookie.
 func (j cookieStore) drop(w http.ResponseWriter, cookie string) { j.set(w, cookie, "", -1) }
 
 func (j cookieStore) set(w http.ResponseWriter, cookie, value string, seconds int) {
@@ -81,7 +81,7 @@ func (j cookieStore) set(w http.ResponseWriter, cookie, value string, seconds in
 		Secure: j.secure, SameSite: http.SameSiteLaxMode})
 }
 
-// open reads what put has sealed under the same name; false for anything else.
+// open reads a value that put sealed under the same name; false for anything else.
 func (j cookieStore) open(r *http.Request, cookie string, v any) bool {
 	c, err := r.Cookie(j.name(cookie))
 	if err != nil || len(c.Value) > maxCookie {
@@ -95,19 +95,19 @@ func (j cookieStore) open(r *http.Request, cookie string, v any) bool {
 	return err == nil && json.Unmarshal(plain, v) == nil
 }
 
-// session is the sign-in that a request comes with; false when there is none, or it is over.
+// session returns the request's session; false when there is none, or it has expired.
 func (j cookieStore) session(r *http.Request) (s session, ok bool) {
 	ok = j.open(r, sessionCookie, &s)
 	return s, ok && j.now().Before(s.Until) && s.ID != "" && s.CSRF != ""
 }
 
-// beginning is the sign-in under way that a request comes with.
+// beginning returns the request's sign-in in progress.
 func (j cookieStore) beginning(r *http.Request) (b beginning, ok bool) {
 	ok = j.open(r, beginCookie, &b)
 	return b, ok && j.now().Before(b.Until)
 }
 
-// newSeal seals with a key of 32 bytes, each value with a nonce of its own.
+// newSeal returns a cipher with a key of 32 bytes and a separate nonce for each value.
 func newSeal(key []byte) (cipher.AEAD, error) {
 	block, err := aes.NewCipher(key)
 	if err != nil {
@@ -116,5 +116,5 @@ func newSeal(key []byte) (cipher.AEAD, error) {
 	return cipher.NewGCMWithRandomNonce(block)
 }
 
-// same compares in a time that does not depend on where they differ. Nothing is like nothing.
+// same compares in constant time. Empty strings are never equal.
 func same(a, b string) bool { return a != "" && subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }

@@ -1,16 +1,16 @@
-// Package signin says who looks at SIA's pages, before the pages are asked for anything. It has three doors, and each
-// puts a [viewer.Viewer] into the context of the requests that it lets through:
+// Package signin authenticates viewers of SIA's pages. It has three handlers, and each puts a [viewer.Viewer] into the
+// context of the requests that it lets through:
 //
-//   - [New]: people sign in with GitHub, by the app's own OAuth, and see what GitHub says is theirs;
-//   - [Local]: whoever sits at this machine is the operator, and nobody else gets in;
-//   - [Invited]: the browser that enters by a link on the operator's terminal is the operator's, for set-up alone.
+//   - [New]: people sign in with GitHub, by the app's OAuth, and see what GitHub lets them see;
+//   - [Local]: everybody at this machine is the operator, and nobody else gets in;
+//   - [Invited]: the browser that opens a link from the operator's terminal is the operator's, for set-up only.
 //
-// What a person may see is asked of GitHub with the person's own token, at most once a minute for each sign-in
-// ([lookAgain]). While GitHub does not answer, what was known holds for [knownFor]. Nothing about a sign-in is stored
-// here: it is in the person's cookie, sealed with a key derived from the app's client secret. A sign-in ends after
-// [Config.For], when the person signs out, and when GitHub does not accept its token any more.
+// A person's rights are read from GitHub with the person's token, at most once a minute for each sign-in ([lookAgain]).
+// While GitHub does not answer, the last rights are valid for [knownFor]. Nothing about a sign-in is stored on the
+// server: it is in the person's cookie, sealed with a key derived from the app's client secret. A sign-in ends after
+// [Config.Lifetime], when the person signs out, and when GitHub no longer accepts its token.
 //
-// Behind every door a request that changes something needs the viewer's token (the form field [Field], or the header
+// In all handlers, a request that changes something needs the viewer's token (the form field [Field], or the header
 // [Header]), and must not come from another site.
 //
 // The package may import app/web/viewer, app/look, app/clientaddr, app/github and sia. Start reading at [New].
@@ -38,8 +38,8 @@ import (
 	"github.com/sia-bot/sia/app/web/viewer"
 )
 
-// CallbackPath is where GitHub sends people back to. With the pages' public address before it, it has to be a callback
-// address of the app.
+// CallbackPath is where GitHub sends people back to. After the pages' public address, it must be a callback address of
+// the app.
 const CallbackPath = "/signin/callback"
 
 // The other addresses of signing in, and the pages' style sheet, which needs no sign-in.
@@ -53,38 +53,38 @@ const (
 // runnersPath is the prefix of the runners' API, which this server does not have: a runner retries after 404.
 const runnersPath = "/runner/"
 
-// Config says with which app people sign in, and where. All of it but Transport and For is required.
+// Config names the app with which people sign in, and addresses. All fields but Transport and Lifetime are required.
 type Config struct {
-	GitHub       string // where people meet GitHub, such as https://github.com
+	GitHub       string // GitHub's address for people, such as https://github.com
 	API          string // its REST API, such as https://api.github.com/
 	ClientID     string // of the app
 	ClientSecret string
-	PublicURL    string // where people reach the pages: scheme and host, no path
+	PublicURL    string // the pages' address: scheme and host, no path
 	Installed    Installed
 	Logger       *slog.Logger
 	Now          func() time.Time
 
 	Transport http.RoundTripper // to GitHub; nil: http.DefaultTransport
-	For       time.Duration     // how long a sign-in lasts; 0, or more than that, is [MostFor]
+	Lifetime  time.Duration     // lifetime of a sign-in; 0, or more than that, is [MaxLifetime]
 }
 
-// Installed knows what the app is installed on. [github.App] does.
+// Installed lists the app's installations. [github.App] implements it.
 type Installed interface {
 	Repositories(ctx context.Context, installation int64) ([]github.Repository, error)
 }
 
-// An address may finish burst sign-ins at once and one more each second: each costs two requests to GitHub. People of
-// one company may share an address.
+// burst is how many sign-ins a client address may finish at once, with one more each second: each costs two requests to
+// GitHub. People of one company may share an address.
 const burst = 30
 
-// door lets people in that GitHub knows.
-type door struct {
+// oauthHandler lets in people who signed in with GitHub.
+type oauthHandler struct {
 	next    http.Handler
 	oauth   oauth2.Config
 	forge   forge
 	network *http.Client // to GitHub, for tokens
-	jar     cookieStore
-	known   *known
+	cookies cookieStore
+	known   *rightsCache
 	guard   guard
 	limit   *clientaddr.Limiter
 	log     *slog.Logger
@@ -92,7 +92,7 @@ type door struct {
 	lasts   time.Duration // of a sign-in
 }
 
-// New is next for people who signed in with GitHub. It is safe for concurrent use.
+// New serves next to people who signed in with GitHub. It is safe for concurrent use.
 func New(c Config, next http.Handler) (http.Handler, error) {
 	public, err := url.Parse(strings.TrimRight(c.PublicURL, "/"))
 	if err != nil || public.Host == "" || public.Path != "" || public.Scheme != "http" && public.Scheme != "https" {
@@ -111,28 +111,28 @@ func New(c Config, next http.Handler) (http.Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sign-in: %w", err)
 	}
-	lasts := MostFor
-	if c.For > 0 {
-		lasts = min(c.For, MostFor)
+	lasts := MaxLifetime
+	if c.Lifetime > 0 {
+		lasts = min(c.Lifetime, MaxLifetime)
 	}
 	f := forge{people: people, installed: c.Installed, log: c.Logger}
 	web := strings.TrimRight(c.GitHub, "/")
-	return &door{
+	return &oauthHandler{
 		next: next, forge: f, network: &http.Client{Transport: c.Transport, Timeout: askFor},
-		jar: cookieStore{seal: seal, secure: public.Scheme == "https", now: c.Now},
+		cookies: cookieStore{seal: seal, secure: public.Scheme == "https", now: c.Now},
 		oauth: oauth2.Config{
 			ClientID: c.ClientID, ClientSecret: c.ClientSecret, RedirectURL: public.String() + CallbackPath,
 			Endpoint: oauth2.Endpoint{AuthURL: web + "/login/oauth/authorize", TokenURL: web + "/login/oauth/access_token",
 				AuthStyle: oauth2.AuthStyleInParams},
 		},
-		known: newKnown(f.viewer, c.Now), guard: guard{same: same},
+		known: newRightsCache(f.viewer, c.Now), guard: guard{same: same},
 		limit: clientaddr.NewLimiter(burst, c.Now), log: c.Logger,
 		now: c.Now, lasts: lasts,
 	}, nil
 }
 
 // ServeHTTP implements http.Handler.
-func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (d *oauthHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch path := r.URL.Path; {
 	case path == stylePath:
 		look.Style(w, r)
@@ -149,8 +149,8 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// get serves what is only read.
-func (d *door) get(w http.ResponseWriter, r *http.Request, serve http.HandlerFunc) {
+// get serves a GET or HEAD request.
+func (d *oauthHandler) get(w http.ResponseWriter, r *http.Request, serve http.HandlerFunc) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
 		http.Error(w, "This page is only read.", http.StatusMethodNotAllowed)
@@ -159,9 +159,9 @@ func (d *door) get(w http.ResponseWriter, r *http.Request, serve http.HandlerFun
 	serve(w, r)
 }
 
-// pages serves what is behind the door.
-func (d *door) pages(w http.ResponseWriter, r *http.Request) {
-	s, ok := d.jar.session(r)
+// pages serves the pages of next.
+func (d *oauthHandler) pages(w http.ResponseWriter, r *http.Request) {
+	s, ok := d.cookies.session(r)
 	if !ok || d.known.hasEnded(s.ID) {
 		d.refuse(w, r)
 		return
@@ -177,7 +177,7 @@ func (d *door) pages(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case isRevoked(err):
 		d.known.end(s)
-		d.jar.drop(w, sessionCookie)
+		d.cookies.drop(w, sessionCookie)
 		d.refuse(w, r)
 		return
 	case err != nil:
@@ -192,13 +192,13 @@ func (d *door) pages(w http.ResponseWriter, r *http.Request) {
 	d.next.ServeHTTP(w, r.WithContext(viewer.With(r.Context(), v)))
 }
 
-// refuse sends who is not signed in to sign in, when it is a person that looks for a page. Who sent a form is shown
-// what they wrote in it: it is lost otherwise.
-func (d *door) refuse(w http.ResponseWriter, r *http.Request) {
+// refuse sends people who are not signed in to the sign-in page, if they requested a page. If they sent a form, it
+// shows the form's texts, which would otherwise be lost.
+func (d *oauthHandler) refuse(w http.ResponseWriter, r *http.Request) {
 	person := strings.Contains(r.Header.Get("Accept"), "text/html")
 	switch reads := r.Method == http.MethodGet || r.Method == http.MethodHead; {
 	case person && reads:
-		see(w, r, askPath+"?"+url.Values{"to": {r.URL.RequestURI()}}.Encode())
+		redirect(w, r, askPath+"?"+url.Values{"to": {r.URL.RequestURI()}}.Encode())
 	case person && r.Method == http.MethodPost:
 		if !d.guard.reads(w, r) {
 			return
@@ -214,11 +214,12 @@ func (d *door) refuse(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// ask is GET /signin: it offers to sign in, and does not begin by itself, so that who signed out stays so.
-func (d *door) ask(w http.ResponseWriter, r *http.Request) {
+// ask is GET /signin: it offers to sign in, and does not start by itself, so that people who signed out stay signed
+// out.
+func (d *oauthHandler) ask(w http.ResponseWriter, r *http.Request) {
 	to := localPath(r.URL.Query().Get("to"))
-	if s, ok := d.jar.session(r); ok && !d.known.hasEnded(s.ID) {
-		see(w, r, to)
+	if s, ok := d.cookies.session(r); ok && !d.known.hasEnded(s.ID) {
+		redirect(w, r, to)
 		return
 	}
 	p := page{Title: "Sign in", Link: beginPath + "?" + url.Values{"to": {to}}.Encode(), LinkText: "Sign in with GitHub",
@@ -229,34 +230,34 @@ func (d *door) ask(w http.ResponseWriter, r *http.Request) {
 	show(w, http.StatusOK, p)
 }
 
-// begin is GET /signin/github: it goes to GitHub with a state and a challenge that only this browser can answer.
-func (d *door) begin(w http.ResponseWriter, r *http.Request) {
+// begin is GET /signin/github: it redirects to GitHub with a state and a PKCE challenge bound to this browser.
+func (d *oauthHandler) begin(w http.ResponseWriter, r *http.Request) {
 	b := beginning{State: rand.Text(), Verifier: oauth2.GenerateVerifier(), To: localPath(r.URL.Query().Get("to")),
 		Until: d.now().Add(beginFor)}
-	if err := d.jar.put(w, beginCookie, b, beginFor); err != nil {
+	if err := d.cookies.put(w, beginCookie, b, beginFor); err != nil {
 		d.fail(w, r, "begin a sign-in", err)
 		return
 	}
-	see(w, r, d.oauth.AuthCodeURL(b.State, oauth2.S256ChallengeOption(b.Verifier)))
+	redirect(w, r, d.oauth.AuthCodeURL(b.State, oauth2.S256ChallengeOption(b.Verifier)))
 }
 
 // callback is where GitHub sends a person back to, with a code for their token.
-func (d *door) callback(w http.ResponseWriter, r *http.Request) {
-	b, ok := d.jar.beginning(r)
+func (d *oauthHandler) callback(w http.ResponseWriter, r *http.Request) {
+	b, ok := d.cookies.beginning(r)
 	q := r.URL.Query()
 	again := page{Title: "You are not signed in", Link: beginPath, LinkText: "Sign in with GitHub"}
 	if !ok || !same(b.State, q.Get("state")) {
 		again.Text = []string{"This sign-in did not begin in this browser, or took longer than ten minutes."}
-		show(w, http.StatusBadRequest, again) // the one under way, if any, goes on: anybody can lead a browser here
+		show(w, http.StatusBadRequest, again) // a sign-in in progress continues: anybody can lead a browser here
 		return
 	}
-	d.jar.drop(w, beginCookie)
+	d.cookies.drop(w, beginCookie)
 	if q.Get("code") == "" || len(q.Get("code")) > maxCode {
 		again.Text = []string{"GitHub did not let you in. If you chose Cancel there, nothing has happened."}
 		show(w, http.StatusForbidden, again)
 		return
 	}
-	if client := clientaddr.Of(r); !d.limit.Allow(client) { // only now: what is refused above asks nothing of GitHub
+	if client := clientaddr.Of(r); !d.limit.Allow(client) { // only now: requests refused above cause no request to GitHub
 		if d.limit.ShouldLog() {
 			d.log.WarnContext(r.Context(), "too many sign-ins from one address were refused", "from", client, "fix",
 				"if it is a proxy's in front of SIA, name it with --trusted-proxies, and each visitor is counted alone")
@@ -270,7 +271,7 @@ func (d *door) callback(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	s, err := d.session(ctx, q.Get("code"), b.Verifier)
 	if err == nil {
-		err = d.jar.put(w, sessionCookie, s, s.Until.Sub(d.now()))
+		err = d.cookies.put(w, sessionCookie, s, s.Until.Sub(d.now()))
 	}
 	if err != nil {
 		d.log.WarnContext(ctx, "a person could not sign in", "error", redacted(err))
@@ -279,14 +280,14 @@ func (d *door) callback(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	d.log.InfoContext(ctx, "signed in", "login", s.Login)
-	see(w, r, b.To)
+	redirect(w, r, b.To)
 }
 
 // maxCode bounds a code; GitHub's have 20 characters.
 const maxCode = 200
 
-// session is a new sign-in, of whom a code is.
-func (d *door) session(ctx context.Context, code, verifier string) (session, error) {
+// session exchanges a code for a new session.
+func (d *oauthHandler) session(ctx context.Context, code, verifier string) (session, error) {
 	token, err := d.oauth.Exchange(ctx, code, oauth2.VerifierOption(verifier))
 	if err != nil {
 		return session{}, err
@@ -303,38 +304,38 @@ func (d *door) session(ctx context.Context, code, verifier string) (session, err
 	return s, nil
 }
 
-// out is POST /signout: the token is given back to GitHub, so that a copy of the cookie is worth nothing.
-func (d *door) out(w http.ResponseWriter, r *http.Request, s session) {
+// out is POST /signout: the token is revoked at GitHub, so that a copy of the cookie is useless.
+func (d *oauthHandler) out(w http.ResponseWriter, r *http.Request, s session) {
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
 		http.Error(w, "Signing out is a form of the pages.", http.StatusMethodNotAllowed)
 		return
 	}
 	d.known.end(s)
-	d.jar.drop(w, sessionCookie)
+	d.cookies.drop(w, sessionCookie)
 	ctx, cancel := context.WithTimeout(r.Context(), askFor)
 	defer cancel()
 	if err := d.forge.people.RevokeToken(ctx, d.oauth.ClientID, d.oauth.ClientSecret, s.Token); err != nil {
 		d.log.WarnContext(ctx, "GitHub did not take a person's token back; it ends by itself within eight hours", "login",
 			s.Login, "error", redacted(err))
 	}
-	see(w, r, askPath+"?out")
+	redirect(w, r, askPath+"?out")
 }
 
-func (d *door) fail(w http.ResponseWriter, r *http.Request, op string, err error) {
+func (d *oauthHandler) fail(w http.ResponseWriter, r *http.Request, op string, err error) {
 	d.log.ErrorContext(r.Context(), op, "error", err)
 	show(w, http.StatusInternalServerError, page{Title: "Something went wrong here",
 		Text: []string{"The server's log says what."}})
 }
 
-// see sends a browser elsewhere. What is at an address here is one person's, so nothing on the way keeps it.
-func see(w http.ResponseWriter, r *http.Request, to string) {
+// redirect redirects a browser. Pages here are personal, so nothing on the way may cache them.
+func redirect(w http.ResponseWriter, r *http.Request, to string) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Referrer-Policy", referrer)
 	http.Redirect(w, r, to, http.StatusSeeOther)
 }
 
-// redacted is an error of OAuth without the answer's body, in which a token could stand.
+// redacted is an OAuth error without the response body, which could contain a token.
 func redacted(err error) error {
 	var refused *oauth2.RetrieveError
 	if errors.As(err, &refused) {

@@ -64,7 +64,7 @@ func TestPeopleSeeWhatGitHubLetsThem(t *testing.T) {
 	}
 }
 
-// More than one page of repositories is read to its end.
+// All pages of repositories are read.
 func TestManyRepositories(t *testing.T) {
 	p := open(t)
 	p.CreateUser("zoe")
@@ -76,8 +76,8 @@ func TestManyRepositories(t *testing.T) {
 	inst, err := p.Install(p.app.ID, "zoe")
 	p.must(err)
 	v := p.browser().signIn("zoe", "/").viewer(t)
-	if len(v.Repos) != many || !v.Rules(inst) || len(v.Installations) != 1 {
-		t.Errorf("zoe sees %d repositories of %d, rules hers: %v", len(v.Repos), many, v.Rules(inst))
+	if len(v.Repos) != many || !v.Administers(inst) || len(v.Installations) != 1 {
+		t.Errorf("zoe sees %d repositories of %d, rules hers: %v", len(v.Repos), many, v.Administers(inst))
 	}
 }
 
@@ -94,7 +94,7 @@ func TestNoOpenRedirect(t *testing.T) {
 	}
 }
 
-// A sign-in ends only in the browser in which it began, once, and with what GitHub was asked for.
+// A sign-in must be completed in the same browser, once, and with GitHub's answer to its own request.
 func TestSignInsAreBoundToTheirBrowser(t *testing.T) {
 	p := open(t)
 	mallory := p.browser()
@@ -110,7 +110,7 @@ func TestSignInsAreBoundToTheirBrowser(t *testing.T) {
 	if got := victim.ask("GET", "/", nil); got.url.Path != "/signin" {
 		t.Errorf("the victim is somebody: %s", got.body)
 	}
-	victim.ask("GET", "/signin/github", nil) // one of their own is under way
+	victim.ask("GET", "/signin/github", nil) // the victim's own sign-in is in progress
 	if got := victim.ask("GET", back, nil); got.status != http.StatusBadRequest {
 		t.Errorf("another state: %d %s", got.status, got.body)
 	}
@@ -129,7 +129,7 @@ func TestSignInsAreBoundToTheirBrowser(t *testing.T) {
 	}
 }
 
-// A code that was caught on its way is worth nothing without the verifier of the browser that began.
+// An intercepted code is useless without the verifier of the browser that started.
 func TestCodesAreBoundByPKCE(t *testing.T) {
 	p := open(t)
 	dana, mallory := p.browser(), p.browser()
@@ -147,7 +147,7 @@ func TestCodesAreBoundByPKCE(t *testing.T) {
 	}
 }
 
-// A cookie that somebody else made, or that was sealed for something else, is no session.
+// A forged cookie, or one sealed for another purpose, is no session.
 func TestSessionsCantBeMade(t *testing.T) {
 	p := open(t)
 	dana := p.browser()
@@ -165,7 +165,7 @@ func TestSessionsCantBeMade(t *testing.T) {
 	bad := []string{"", "x", strings.Repeat("A", 100), good[:len(good)-2] + "AA", "A" + good[1:],
 		strings.Repeat("A", 1<<16)}
 	for _, c := range begun.Jar.Cookies(home) {
-		bad = append(bad, c.Value) // one that is sealed, for another purpose
+		bad = append(bad, c.Value) // one sealed for another purpose
 	}
 	for _, value := range bad {
 		if got := p.browser().stay().ask("GET", "/", nil, "Cookie", "sia-session="+value); got.status != http.StatusSeeOther {
@@ -183,7 +183,7 @@ func TestSessionsCantBeMade(t *testing.T) {
 	}
 }
 
-// Each sign-in makes a session of its own: one that was there before, whosever, is not gone on with.
+// Each sign-in makes a new session: an existing one is not continued.
 func TestSessionsAreRotated(t *testing.T) {
 	p := open(t)
 	b := p.browser()
@@ -258,7 +258,7 @@ func TestSigningOut(t *testing.T) {
 	if got := thief.ask("GET", "/", nil); got.url.Path != "/signin" {
 		t.Errorf("a copy, after a restart: %d %s", got.status, got.body)
 	}
-	// It is over here even where GitHub does not take the token back.
+	// The session ends here even if GitHub does not revoke the token.
 	rob := p.browser()
 	token = rob.signIn("rob", "/").viewer(t).Token
 	p.FailRequests(func(r *http.Request) *ghsim.Fault {
@@ -275,8 +275,8 @@ func TestSigningOut(t *testing.T) {
 	}
 }
 
-// A form that is sent after the sign-in has ended is answered with a page: it holds what was written, to be copied, and
-// leads by a new sign-in to where the form was. It shows every field of the pages in which people write, and no other.
+// A form sent after the session has ended is answered with a page: it shows the texts for copying, and leads through a
+// new sign-in back to the form's page. It shows every text field of the pages, and no other.
 func TestWhatWasWrittenOutlastsTheSignIn(t *testing.T) {
 	p := open(t)
 	dana := p.browser()
@@ -350,7 +350,7 @@ func TestWhatWasWrittenOutlastsTheSignIn(t *testing.T) {
 
 var area = regexp.MustCompile(`<textarea name="([^"]*)"`)
 
-// What GitHub says now counts within a minute: a role that was taken away, and a sign-in that was.
+// GitHub's changes take effect within a minute: a removed role, and a revoked token.
 func TestRightsAreTakenAway(t *testing.T) {
 	p := open(t)
 	dana, rob := p.browser(), p.browser()
@@ -369,7 +369,7 @@ func TestRightsAreTakenAway(t *testing.T) {
 	if v := dana.ask("GET", "/", nil).viewer(t); v.May(p.shop, viewer.Reads) || len(v.Installations) > 0 {
 		t.Errorf("dana still sees %+v", v)
 	}
-	if v := rob.ask("GET", "/", nil).viewer(t); !v.May(p.till, viewer.Administers) || v.Rules(p.inst) {
+	if v := rob.ask("GET", "/", nil).viewer(t); !v.May(p.till, viewer.Administers) || v.Administers(p.inst) {
 		t.Errorf("rob has %+v", v)
 	}
 	p.must(p.WithdrawSignIns(p.app.ID, "dana"))
@@ -384,10 +384,10 @@ func TestRightsAreTakenAway(t *testing.T) {
 	}
 }
 
-// A sign-in lasts as long as whoever runs the server says.
+// The configured lifetime of a sign-in applies.
 func TestSignInsOfAnHour(t *testing.T) {
 	p := open(t)
-	p.conf.For = time.Hour
+	p.conf.Lifetime = time.Hour
 	p.restart()
 	dana := p.browser()
 	dana.signIn("dana", "/")
@@ -433,7 +433,7 @@ func TestWhileGitHubDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// Strangers can't have SIA ask GitHub as often as they like.
+// Strangers can't make SIA send requests to GitHub without limit.
 func TestCallbacksAreBounded(t *testing.T) {
 	p := open(t)
 	if asked, refused := p.callBack(p.browser(), 40); asked != 30 || refused != 10 {
@@ -448,7 +448,7 @@ func TestCallbacksAreBounded(t *testing.T) {
 	}
 }
 
-// callBack has a browser come back from GitHub n times, with a code that is none.
+// callBack sends a browser to the callback n times, with an invalid code.
 func (p *place) callBack(b *browser, n int, pairs ...string) (asked, refused int) {
 	p.t.Helper()
 	for range n {
@@ -467,13 +467,13 @@ func (p *place) callBack(b *browser, n int, pairs ...string) (asked, refused int
 	return asked, refused
 }
 
-// Who comes back without having begun here asks nothing of GitHub, and takes nobody's turn at the same address.
+// Callbacks without a started sign-in cause no requests to GitHub, and don't use up the address's limit.
 func TestStrangersCallbacksLockNobodyOut(t *testing.T) {
 	p := open(t)
 	stranger := p.browser()
 	stranger.ask("GET", "/signin/github", nil)
 	calls := p.CountCalls()
-	for range 2 * 30 { // five requests each: ten times what one address may do
+	for range 2 * 30 { // five requests each: ten times the limit of an address
 		for _, q := range []string{"", "?code=x&state=x", "?state=x", "?code=x", "?error=access_denied&state=x"} {
 			if got := stranger.ask("GET", "/signin/callback"+q, nil); got.status != http.StatusBadRequest {
 				t.Fatalf("%q: %d", q, got.status)
@@ -488,7 +488,7 @@ func TestStrangersCallbacksLockNobodyOut(t *testing.T) {
 	}
 }
 
-// A page of a stranger's that leads a browser to the callback ends no sign-in that is under way there.
+// A stranger's page that leads a browser to the callback does not end a sign-in in progress.
 func TestStrangersCallbacksEndNoSignIn(t *testing.T) {
 	p := open(t)
 	dana := p.browser()
@@ -503,8 +503,8 @@ func TestStrangersCallbacksEndNoSignIn(t *testing.T) {
 	}
 }
 
-// Behind a proxy that is named, each visitor is counted alone: one who spends all of theirs locks nobody out, and
-// nobody is whom they say they are.
+// Behind a trusted proxy, each visitor is counted separately: one who uses up the limit locks nobody out, and nobody
+// can claim another address.
 func TestOneVisitorLocksNobodyElseOut(t *testing.T) {
 	p := open(t)
 	p.behind("127.0.0.1")
@@ -518,7 +518,7 @@ func TestOneVisitorLocksNobodyElseOut(t *testing.T) {
 	if asked, _ := p.callBack(p.browser(), 10, "X-Forwarded-For", "198.51.100.1"); asked != 10 {
 		t.Errorf("of another visitor's, GitHub was asked about %d of 10", asked)
 	}
-	for i := range 40 { // whoever has a line of IPv6 has all of its addresses
+	for i := range 40 { // an IPv6 line has all of its addresses
 		asked, _ := p.callBack(stranger, 1, "X-Forwarded-For", fmt.Sprintf("2001:db8::%x", i+1))
 		if (asked == 1) != (i < 30) {
 			t.Errorf("address %d of a line: %d", i+1, asked)
@@ -526,7 +526,7 @@ func TestOneVisitorLocksNobodyElseOut(t *testing.T) {
 	}
 }
 
-// Cookies are out of reach of scripts and of other sites, and a token stands nowhere but in them.
+// Cookies are inaccessible to scripts and other sites, and tokens are in nothing else.
 func TestCookiesAndTokens(t *testing.T) {
 	p := open(t)
 	b := p.browser()

@@ -1,8 +1,8 @@
-// Package viewer says who looks at SIA's pages, and what of it is theirs to see and to do.
+// Package viewer describes who views SIA's pages, with their rights.
 //
-// What a person may see is GitHub's to say, so a [Viewer] holds GitHub's answer and nothing of
-// ours. It travels in a request's context, from app/web/signin, which makes it, to app/web, which
-// asks it before it shows or does anything. The package may import sia.
+// GitHub decides what a person may see, so a [Viewer] holds GitHub's answer and no rights of SIA's own. A request's
+// context carries it from app/web/signin, which makes it, to app/web, which checks it before it shows or does anything.
+// The package may import sia.
 package viewer
 
 import (
@@ -11,34 +11,34 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Role is what a person may do in a repository, as GitHub says. Each includes those before it.
+// Role is a person's role in a repository, as reported by GitHub. Each includes those before it.
 type Role int
 
 // The roles.
 const (
 	None        Role = iota
 	Reads            // sees the repository's tasks
-	Writes           // has SIA do what a command in a comment would
-	Administers      // changes what is in force for the repository
+	Writes           // may give SIA commands
+	Administers      // may change the repository's policies and settings
 )
 
-// Installation is an installation that the viewer can see something of.
+// Installation is an installation in which the viewer can see something.
 type Installation struct {
 	ID      int64
 	Account string
-	Whole   bool // they administer every repository of it, so its switches are theirs
+	Whole   bool // the viewer administers every repository in it, so may use its switches
 }
 
-// Viewer is who looks. The zero Viewer sees nothing.
+// Viewer is a person or the operator. The zero Viewer sees nothing.
 type Viewer struct {
 	Actor         sia.Actor
-	Operator      bool // whoever sits at the machine that SIA runs on: sees and does everything
+	Operator      bool // everybody at SIA's own machine: sees and does everything
 	Repos         map[int64]Role
 	Installations []Installation
-	Token         string // that forms carry back, so that no other site can send them
+	Token         string // returned by forms, so that other sites can't send them
 }
 
-// By is who does what the viewer does.
+// By is the actor of the viewer's actions.
 func (v Viewer) By() sia.Actor {
 	if v.Operator {
 		return sia.Actor{Operator: true}
@@ -49,8 +49,8 @@ func (v Viewer) By() sia.Actor {
 // May reports whether the viewer has a role, or a greater one, in a repository.
 func (v Viewer) May(repo int64, role Role) bool { return v.Operator || v.Repos[repo] >= role }
 
-// Rules reports whether the viewer administers all of an installation.
-func (v Viewer) Rules(installation int64) bool {
+// Administers reports whether the viewer administers all of an installation.
+func (v Viewer) Administers(installation int64) bool {
 	for _, in := range v.Installations {
 		if in.ID == installation && in.Whole {
 			return true
@@ -61,10 +61,10 @@ func (v Viewer) Rules(installation int64) bool {
 
 type key struct{}
 
-// With gives a request's context its viewer.
+// With adds a viewer to a request's context.
 func With(ctx context.Context, v Viewer) context.Context { return context.WithValue(ctx, key{}, v) }
 
-// From is who looks. A request that nobody put a viewer on is looked at by nobody.
+// From returns the viewer. Without one, it is the zero Viewer.
 func From(ctx context.Context) Viewer {
 	v, _ := ctx.Value(key{}).(Viewer)
 	return v

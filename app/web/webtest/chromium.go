@@ -1,5 +1,5 @@
-// Package webtest gives tests a real browser. It is not optional for them: where it is missing, that is said, with
-// what installs it.
+// Package webtest starts a real browser for tests. It is required: if it is missing, tests fail with a message that
+// says how to install it.
 //
 // Only tests import it.
 package webtest
@@ -15,9 +15,8 @@ import (
 // limit is how long a test may use its browser.
 const limit = 10 * time.Minute
 
-// Chromium starts a headless browser, which ends with the test. The context is that of a first
-// window; chromedp.NewContext with chromedp.WithNewBrowserContext makes windows with cookies of
-// their own.
+// Chromium starts a headless browser, which ends with the test. The context is that of the first window;
+// chromedp.NewContext with chromedp.WithNewBrowserContext opens windows with separate cookies.
 func Chromium(t *testing.T) context.Context {
 	t.Helper()
 	alloc, stop := chromedp.NewExecAllocator(t.Context(), append(chromedp.DefaultExecAllocatorOptions[:],

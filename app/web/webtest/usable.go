@@ -12,14 +12,14 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Judge finds what keeps people out of pages who see badly or not at all, don't use a mouse, or hold a phone.
+// Judge checks the accessibility of pages, for people with low or no vision, without a mouse, or with a phone.
 type Judge struct {
 	browser context.Context
 	axe     string // the script of axe-core
 }
 
-// NewJudge looks at pages in a window of a browser. root is the repository's; its npm packages hold axe-core. The
-// policy of pages is set aside in that window, for it forbids the script that looks at them.
+// NewJudge opens a window of a browser. root is the repository's root; its npm packages include axe-core. The window
+// ignores the pages' Content-Security-Policy, which would block axe-core's script.
 func NewJudge(browser context.Context, t *testing.T, root string) Judge {
 	t.Helper()
 	script, err := os.ReadFile(filepath.Join(root, "node_modules/axe-core/axe.min.js"))
@@ -32,7 +32,7 @@ func NewJudge(browser context.Context, t *testing.T, root string) Judge {
 	return Judge{browser, string(script)}
 }
 
-// Open loads a page and unfolds all that is folded on it.
+// Open loads a page and unfolds everything on it.
 func (j Judge) Open(t *testing.T, address string) {
 	t.Helper()
 	if err := chromedp.Do(j.browser, chromedp.Navigate(address)); err != nil {
@@ -41,7 +41,7 @@ func (j Judge) Open(t *testing.T, address string) {
 	j.Stay(t)
 }
 
-// Stay is Open for the page that the window shows already, such as after a form.
+// Stay is Open for the page already in the window, such as after a form.
 func (j Judge) Stay(t *testing.T) {
 	t.Helper()
 	const unfold = `; document.querySelectorAll("details").forEach((d) => { d.dataset.was = d.open; d.open = true }); ''`
@@ -50,12 +50,12 @@ func (j Judge) Stay(t *testing.T) {
 	}
 }
 
-// Look judges the open page on a screen of a width in points, in a colour scheme: light or dark. Everything that
-// axe-core finds is a fault, and so is a page that scrolls sideways. With SHOTS=folder it also writes a picture
-// there, as the page is before anything is unfolded.
+// Look checks the open page at a screen width in points, in the colour scheme light or dark. Everything that axe-core
+// finds fails the test, and so does a page that scrolls sideways. With SHOTS=folder it also writes a picture of the
+// page before unfolding.
 //
-// A scheme changes colours alone, as a test of app/look holds. A page that was judged at a width already is judged in
-// another scheme by axe-core's two rules about colours, for no other rule can find something else.
+// A scheme changes only colours, as a test of app/look checks. A page already checked at a width is checked in another
+// scheme only by axe-core's two rules about colours, as no other rule can find anything new.
 func (j Judge) Look(t *testing.T, name string, width int64, scheme string) {
 	t.Helper()
 	must := func(err error) {
@@ -92,7 +92,7 @@ func (j Judge) Look(t *testing.T, name string, width int64, scheme string) {
 	}
 }
 
-// shoot writes a picture of the page as it was before it was unfolded.
+// shoot writes a picture of the page before unfolding.
 func (j Judge) shoot(t *testing.T, file string) {
 	t.Helper()
 	fold := func(open string) error {

@@ -11,12 +11,12 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/model"
 )
 
-// FormHeader asks for one form of token while GitHub moves to the new one: "enabled" for
-// the stateless form, "disabled" for the old one.
+// FormHeader requests a form of token while GitHub moves to the new one: "enabled" for the stateless form, "disabled"
+// for the old one.
 // https://github.blog/changelog/2026-05-15-github-app-installation-tokens-per-request-override-header/
 const FormHeader = "X-GitHub-Stateless-S2S-Token"
 
-// NewToken hands out a token, which lives for an hour.
+// NewToken issues a token, which is valid for an hour.
 func (d *TokenIssuer) NewToken(t Token) (raw string, made *Token) {
 	t.Expires = d.hub.Now().Add(tokenLife).Truncate(time.Second)
 	if raw = opaque(); t.Stateless {
@@ -33,16 +33,16 @@ func opaque() string {
 	return "ghs_" + hex.EncodeToString(b[:])
 }
 
-// statelessLength is about how long a token of the stateless form is.
+// statelessLength is the approximate length of a token of the stateless form.
 const statelessLength = 520
 
-// stateless is a token of the form ghs_APPID_JWT. Nobody but GitHub can verify the JSON Web
-// Token in it, and here nobody does.
+// stateless is a token of the form ghs_APPID_JWT. Only GitHub can verify the JSON Web Token in it, and the simulator
+// does not.
 // https://github.blog/changelog/2026-04-24-notice-about-upcoming-new-format-for-github-app-installation-tokens/
 // https://docs.github.com/en/rest/apps/apps#create-an-installation-access-token-for-an-app
 func stateless(t *Token) string {
 	part := func(v any) string {
-		b, _ := json.Marshal(v) // maps of texts and numbers marshal
+		b, _ := json.Marshal(v) // maps of strings and numbers can be marshalled
 		return base64.RawURLEncoding.EncodeToString(b)
 	}
 	raw := fmt.Sprintf("ghs_%d_%s.%s.", t.Inst.App.ID, part(map[string]any{"alg": "ES256", "typ": "JWT", "kid": "1"}),
@@ -53,12 +53,12 @@ func stateless(t *Token) string {
 	return raw + base64.RawURLEncoding.EncodeToString(signature)
 }
 
-// Deafen says whether git answers 404 to tokens of the stateless form that are narrowed to
-// some repositories, where a repository is private, as some have been told by GitHub.
+// RefuseRestricted sets whether git answers 404 to tokens of the stateless form that are restricted to some
+// repositories, if a repository is private, as some users report of GitHub.
 // https://github.com/orgs/community/discussions/211387
-func (d *TokenIssuer) Deafen(on bool) { d.deaf = on }
+func (d *TokenIssuer) RefuseRestricted(on bool) { d.refuses = on }
 
-// Unheard reports whether git answers 404 to a token that may read a repository.
-func (d *TokenIssuer) Unheard(t *Token, r *model.Repository) bool {
-	return d.deaf && t.Stateless && t.Repos != nil && r.Private
+// IsRefused reports whether git answers 404 to a token that may read a repository.
+func (d *TokenIssuer) IsRefused(t *Token, r *model.Repository) bool {
+	return d.refuses && t.Stateless && t.Repos != nil && r.Private
 }

@@ -18,13 +18,13 @@ import (
 type Token struct {
 	Inst        *model.Installation
 	Permissions map[string]string
-	Repos       []*model.Repository // nil: whatever the installation has
+	Repos       []*model.Repository // nil: all of the installation's
 	Expires     time.Time
-	User        *model.User // set for a person's token, narrowed to one repository
-	Stateless   bool        // it is of the form of 2026
+	User        *model.User // set for a person's token, restricted to one repository
+	Stateless   bool        // it has the form of 2026
 }
 
-// Has reports whether the token reaches a repository.
+// Has reports whether the token includes a repository.
 func (t *Token) Has(r *model.Repository) bool {
 	return t.Inst.Has(r) && (t.Repos == nil || slices.Contains(t.Repos, r))
 }
@@ -40,7 +40,7 @@ func Grants(have, want string) bool {
 	return have != "" && (have == want || have == "write" || have == "admin")
 }
 
-// tokenLife is an installation token's life.
+// tokenLife is the lifetime of an installation token.
 // https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-an-installation-access-token-for-a-github-app
 const tokenLife = time.Hour
 
@@ -102,5 +102,5 @@ func Credentials(r *http.Request) string {
 	return ""
 }
 
-// IsJWT tells an app's token from an installation's.
+// IsJWT distinguishes an app's token from an installation's.
 func IsJWT(raw string) bool { return strings.Count(raw, ".") == 2 && strings.HasPrefix(raw, "ey") }

@@ -13,25 +13,24 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/refusal"
 )
 
-// Grant is what a one-time code stands for, in the web application flow or in the
-// manifest flow.
+// Grant is the meaning of a one-time code, in the web application flow or in the manifest flow.
 type Grant struct {
 	App       *model.App
 	User      *model.User // nil in the manifest flow
-	Redirect  string      // where sign-in went back to
+	Redirect  string      // redirect address of the sign-in
 	Challenge string      // of PKCE, S256; "" when there was none
 	expires   time.Time
 }
 
-// Proves reports whether a verifier matches the challenge that the sign-in began with.
+// Proves reports whether a verifier matches the challenge of the sign-in.
 // https://datatracker.ietf.org/doc/html/rfc7636#section-4.6
 func (g Grant) Proves(verifier string) bool {
 	sum := sha256.Sum256([]byte(verifier))
 	return g.Challenge == "" || base64.RawURLEncoding.EncodeToString(sum[:]) == g.Challenge
 }
 
-// PersonToken is what a person's sign-in gives an app: the person's rights, where
-// the app is installed, and no more than the app's.
+// PersonToken is the token that a person's sign-in gives an app: it has the person's rights in the app's installations,
+// limited to the app's.
 // https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-user-access-token-for-a-github-app
 type PersonToken struct {
 	App     *model.App
@@ -39,16 +38,16 @@ type PersonToken struct {
 	expires time.Time
 }
 
-// PersonTokenLife is how long a sign-in lasts.
+// PersonTokenLife is the lifetime of a sign-in.
 const PersonTokenLife = 8 * time.Hour
 
-// How long codes last: ten minutes of sign-in, an hour of a manifest.
+// The lifetimes of codes: ten minutes for a sign-in, an hour for a manifest.
 const (
 	grantLife    = 10 * time.Minute
 	manifestLife = time.Hour
 )
 
-// NewCode is a code for what it grants, once.
+// NewCode is a one-time code for a grant.
 func (d *TokenIssuer) NewCode(g Grant) string {
 	code, life := NewSecret(""), grantLife
 	if g.User == nil {
@@ -59,22 +58,21 @@ func (d *TokenIssuer) NewCode(g Grant) string {
 	return code
 }
 
-// Redeem takes a code back for what it stands for; valid is false for one that is
-// unknown, used or too old.
+// Redeem exchanges a code for its grant; valid is false for one that is unknown, used or too old.
 func (d *TokenIssuer) Redeem(code string) (g Grant, valid bool) {
 	g, known := d.grants[code]
 	delete(d.grants, code)
 	return g, known && d.hub.Now().Before(g.expires)
 }
 
-// SignIn hands out a person's token to an app.
+// SignIn issues a person's token to an app.
 func (d *TokenIssuer) SignIn(g Grant) (raw string) {
 	raw = NewSecret("ghu_")
 	d.people[raw] = &PersonToken{g.App, g.User, d.hub.Now().Add(PersonTokenLife)}
 	return raw
 }
 
-// SignOut ends a person's token to an app; it reports whether there was one.
+// SignOut revokes a person's token to an app; it reports whether there was one.
 func (d *TokenIssuer) SignOut(a *model.App, raw string) bool {
 	t := d.people[raw]
 	if t == nil || t.App != a {
@@ -84,7 +82,7 @@ func (d *TokenIssuer) SignOut(a *model.App, raw string) bool {
 	return true
 }
 
-// Withdraw ends all of a person's tokens to an app, as the person does in their settings.
+// Withdraw revokes all of a person's tokens to an app, as the person does in their settings.
 func (d *TokenIssuer) Withdraw(a *model.App, u *model.User) {
 	for raw, t := range d.people {
 		if t.App == a && t.User == u {
@@ -93,7 +91,7 @@ func (d *TokenIssuer) Withdraw(a *model.App, u *model.User) {
 	}
 }
 
-// Client is the app of a client id and its secret.
+// Client returns the app of a client id and its secret.
 func (d *TokenIssuer) Client(id, secret string) (*model.App, error) {
 	for _, a := range d.hub.Apps() {
 		if a.ClientID == id && subtle.ConstantTimeCompare([]byte(secret), []byte(a.ClientSecret)) == 1 {
@@ -103,10 +101,10 @@ func (d *TokenIssuer) Client(id, secret string) (*model.App, error) {
 	return nil, refusal.BadCredentials()
 }
 
-// IsPerson tells a person's token from an installation's.
+// IsPerson distinguishes a person's token from an installation's.
 func IsPerson(raw string) bool { return strings.HasPrefix(raw, "ghu_") }
 
-// Person finds a live token of a person.
+// Person finds a valid token of a person.
 func (d *TokenIssuer) Person(raw string) (*PersonToken, error) {
 	t := d.people[raw]
 	if t == nil || !d.hub.Now().Before(t.expires) {
@@ -115,8 +113,7 @@ func (d *TokenIssuer) Person(raw string) (*PersonToken, error) {
 	return t, nil
 }
 
-// Narrow is a user token's rights in a repository: what the app was granted
-// there, down to the person's role.
+// Narrow returns a user token's rights in a repository: the app's permissions there, limited to the person's role.
 func (d *TokenIssuer) Narrow(t *PersonToken, r *model.Repository) *Token {
 	role := r.Role(t.User.Login)
 	if !model.AtLeast(role, "read") {
@@ -138,7 +135,7 @@ func (d *TokenIssuer) Narrow(t *PersonToken, r *model.Repository) *Token {
 	return nil
 }
 
-// Visible are the repositories of an installation that a person was given a role in.
+// Visible are the repositories of an installation in which a person has a role.
 // https://docs.github.com/en/rest/apps/installations#list-repositories-accessible-to-the-user-access-token
 func (d *TokenIssuer) Visible(t *PersonToken, i *model.Installation) []*model.Repository {
 	return slices.DeleteFunc(slices.Clone(i.Repos),

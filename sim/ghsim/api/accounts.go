@@ -11,11 +11,11 @@ import (
 
 func getSelf(c *call) (answer, error) { return ok(c.shape.Profile(c.user.User)), nil }
 
-// listSelfInstallations lists where the person meets the app.
+// listSelfInstallations lists the app's installations that the person can access.
 func listSelfInstallations(c *call) (answer, error) {
 	var is []*model.Installation
 	for _, i := range c.world.Installations() {
-		if i.App == c.user.App && len(c.desk.Visible(c.user, i)) > 0 {
+		if i.App == c.user.App && len(c.issuer.Visible(c.user, i)) > 0 {
 			is = append(is, i)
 		}
 	}
@@ -24,10 +24,10 @@ func listSelfInstallations(c *call) (answer, error) {
 
 func listSelfRepos(c *call) (answer, error) {
 	i := c.world.Installation(c.id("id"))
-	if i == nil || i.App != c.user.App || len(c.desk.Visible(c.user, i)) == 0 {
+	if i == nil || i.App != c.user.App || len(c.issuer.Visible(c.user, i)) == 0 {
 		return answer{}, refusal.NotFound()
 	}
-	a, err := page(c, c.desk.Visible(c.user, i), "repositories", func(r *model.Repository) object {
+	a, err := page(c, c.issuer.Visible(c.user, i), "repositories", func(r *model.Repository) object {
 		return c.shape.RepositoryFull(r, payload.RolePermissions(r.Role(c.user.User.Login)))
 	})
 	a.value.(object)["repository_selection"] = i.Selection()
@@ -42,8 +42,8 @@ func getUser(c *call) (answer, error) {
 	return ok(c.shape.Profile(u)), nil
 }
 
-// getPermission is GET /repos/{owner}/{repo}/collaborators/{username}/permission. What an app may do is said by its
-// installation: its bot is no collaborator anywhere.
+// getPermission is GET /repos/{owner}/{repo}/collaborators/{username}/permission. An app's bot is no collaborator: its
+// permissions are those of the installation.
 // https://github.com/anthropics/claude-code-action/issues/387
 func getPermission(c *call) (answer, error) {
 	u := c.world.User(c.params["username"])
@@ -80,8 +80,7 @@ func getRepoByID(c *call) (answer, error) {
 	return answer{}, refusal.NotFound()
 }
 
-// permissions are what a token may do in a repository: a person's are those of the
-// role.
+// permissions are a token's permissions in a repository: a person's are those of the role.
 func permissions(r *model.Repository, t *access.Token) object {
 	if t.User != nil {
 		return payload.RolePermissions(r.Role(t.User.Login))

@@ -57,7 +57,7 @@ func getJob(c *call, j *model.Job) (answer, error) {
 	return ok(c.shape.Job(c.repo, j)), nil
 }
 
-// jobLogs redirects to the log, which is there once the job is completed.
+// jobLogs redirects to the log, which exists once the job is completed.
 func jobLogs(c *call, j *model.Job) (answer, error) {
 	if j.Check.Status != "completed" || len(j.Log) == 0 { // a job without steps has none
 		return answer{}, refusal.NotFound()

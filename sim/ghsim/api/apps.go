@@ -11,7 +11,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/refusal"
 )
 
-// installations are those of the app that asks, oldest first.
+// installations are those of the requesting app, oldest first.
 func (c *call) installations() []*model.Installation {
 	return slices.DeleteFunc(c.world.Installations(), func(i *model.Installation) bool { return i.App != c.app })
 }
@@ -46,10 +46,10 @@ func getRepoInstallation(c *call) (answer, error) {
 	return answer{}, refusal.NotFound()
 }
 
-// convertManifest is POST /app-manifests/{code}/conversions: the keys of the new
-// app, once. Its webhook is switched on with the secret handed out here.
+// convertManifest is POST /app-manifests/{code}/conversions: the keys of the new app, once. Its webhook is enabled with
+// the secret issued here.
 func convertManifest(c *call) (answer, error) {
-	g, valid := c.desk.Redeem(c.params["code"])
+	g, valid := c.issuer.Redeem(c.params["code"])
 	if !valid || g.User != nil {
 		return answer{}, refusal.NotFound()
 	}
@@ -69,7 +69,7 @@ type signOut struct {
 // deleteAppToken is DELETE /applications/{client_id}/token: an app signs a person out.
 // https://docs.github.com/en/rest/apps/oauth-applications#delete-an-app-token
 func deleteAppToken(c *call, in signOut) (answer, error) {
-	if !c.desk.SignOut(c.client, in.AccessToken) {
+	if !c.issuer.SignOut(c.client, in.AccessToken) {
 		return answer{}, refusal.NotFound()
 	}
 	return answer{code: http.StatusNoContent}, nil
@@ -108,7 +108,7 @@ func createToken(c *call, i *model.Installation, in tokenInput) (answer, error) 
 		return answer{}, refusal.Unprocessable("There is at least one repository that does not exist or is not " +
 			"accessible to the parent installation.")
 	}
-	raw, made := c.desk.NewToken(t)
+	raw, made := c.issuer.NewToken(t)
 	out := object{"token": raw, "expires_at": payload.Stamp(made.Expires), "permissions": t.Permissions,
 		"repository_selection": i.Selection()}
 	if t.Repos != nil {

@@ -17,7 +17,7 @@ func listArtifacts(c *call, run *model.Run) (answer, error) {
 	return page(c, as, "artifacts", func(a *model.Artifact) object { return c.shape.Artifact(c.repo, run, a) })
 }
 
-// artifactZip redirects to the artifact's zip; an expired one is gone.
+// artifactZip redirects to the artifact's zip; an expired one is answered with 410.
 func artifactZip(c *call) (answer, error) {
 	for _, run := range c.repo.Runs {
 		for _, a := range run.Artifacts {

@@ -10,29 +10,29 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/refusal"
 )
 
-// authenticate sets the call's app or token; no credentials are no error yet.
+// authenticate sets the call's app or token; missing credentials are no error yet.
 func (c *call) authenticate() (err error) {
 	raw := access.Credentials(c.r)
 	id, secret, basic := c.r.BasicAuth()
 	switch {
 	case basic && strings.HasPrefix(c.r.URL.Path, "/api/v3/applications/"):
-		c.client, err = c.desk.Client(id, secret)
+		c.client, err = c.issuer.Client(id, secret)
 	case raw == "" && c.r.Header.Get("Authorization") != "":
 		return refusal.BadCredentials()
 	case raw == "":
 		return nil
 	case access.IsJWT(raw):
-		c.app, err = c.desk.App(raw)
+		c.app, err = c.issuer.App(raw)
 	case access.IsPerson(raw):
-		c.user, err = c.desk.Person(raw)
+		c.user, err = c.issuer.Person(raw)
 	default:
-		c.token, err = c.desk.Token(raw)
+		c.token, err = c.issuer.Token(raw)
 	}
 	return err
 }
 
-// authorize checks that the credentials are of the kind the route wants, that
-// the repository is in scope (404 when not) and the permission is granted (403).
+// authorize checks that the credentials are of the route's kind, that the repository is in scope (404 when not) and the
+// permission is granted (403).
 func (c *call) authorize(rt *route) error {
 	if rt.auth == "none" {
 		return nil
@@ -66,7 +66,7 @@ func (c *call) authorize(rt *route) error {
 	}
 	if c.user != nil {
 		if r := c.world.Repository(c.params["owner"] + "/" + c.params["repo"]); r != nil {
-			c.token = c.desk.Narrow(c.user, r)
+			c.token = c.issuer.Narrow(c.user, r)
 		}
 		if c.token == nil {
 			return refusal.NotFound()
@@ -90,9 +90,9 @@ func (c *call) authorize(rt *route) error {
 	return c.need(permission, level)
 }
 
-// readable reports whether the request's token reaches a repository: one that it is for, and to read one that is
-// public. So does GITHUB_TOKEN, an installation's token for one repository, with which actions/checkout fetches other
-// public ones; who may do what in a repository only those are told who may write to it.
+// readable reports whether the request's token may read a repository: one in its scope, or a public one. So may
+// GITHUB_TOKEN, an installation token for one repository, with which actions/checkout fetches other public ones.
+// Permissions in a repository are visible only to people with write access.
 // https://docs.github.com/en/actions/concepts/security/github_token
 func (c *call) readable(r *model.Repository) bool {
 	return c.token.Has(r) ||
@@ -111,7 +111,7 @@ func (c *call) scopeRepo(in func(*model.Repository) bool) error {
 	return nil
 }
 
-// moved sends a request for a repository by a former name on to where it is by its id.
+// moved redirects a request for a repository's former name to its id.
 // https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api#follow-redirects
 func (c *call) moved(asked string) error {
 	_, rest, _ := strings.Cut(c.r.URL.RequestURI(), "/repos/"+asked)
@@ -123,7 +123,7 @@ func (c *call) moved(asked string) error {
 		Location: c.shape.API("/repositories/%d", c.repo.ID) + rest}
 }
 
-// byID is the path of a request beneath /repositories/{id} by the repository's name; others stay.
+// byID rewrites the path of a request below /repositories/{id} with the repository's name; others stay.
 func (h *Handler) byID(path string) string {
 	id, rest, below := strings.Cut(strings.TrimPrefix(path, "/repositories/"), "/")
 	if !below || !strings.HasPrefix(path, "/repositories/") {

@@ -11,7 +11,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/refusal"
 )
 
-// branch is the branch that the request names, and its head.
+// branch is the request's branch, and its head.
 func (c *call) branch() (string, string, error) {
 	b := c.params["branch"]
 	if sha := c.repo.Head(b); sha != "" {

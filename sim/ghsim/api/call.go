@@ -15,7 +15,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/refusal"
 )
 
-// call is one API request being answered, with the lock held.
+// call is one API request in progress, with the lock held.
 type call struct {
 	*Handler
 	r      *http.Request
@@ -27,11 +27,11 @@ type call struct {
 	user   *access.PersonToken // for a person's token
 	client *model.App          // for an app's client id and secret
 	repo   *model.Repository
-	reads  bool // it is posted, and changes nothing
-	points int  // that it counts for; 0: as one
+	reads  bool // a POST that changes nothing
+	points int  // rate limit points; 0: one
 }
 
-// answer is what a handler answers.
+// answer is the result of a handler.
 type answer struct {
 	code   int // default 200
 	value  any // marshalled as JSON; nil: no body
@@ -42,7 +42,7 @@ func ok(v any) answer { return answer{code: http.StatusOK, value: v} }
 
 func created(v any) answer { return answer{code: http.StatusCreated, value: v} }
 
-// actor is who makes the request, as an installation's bot.
+// actor is the user of the request, or an installation's bot.
 func (c *call) actor() model.Actor {
 	if c.token.User != nil {
 		return model.Actor{User: c.token.User, App: c.token.Inst.App, Inst: c.token.Inst}
@@ -61,7 +61,7 @@ func (c *call) decode(v any) error {
 	return nil
 }
 
-// id is a numeric path parameter; 0 never names anything.
+// id is a numeric path parameter; 0 matches nothing.
 func (c *call) id(name string) int64 {
 	n, _ := strconv.ParseInt(c.params[name], 10, 64)
 	return n
@@ -75,8 +75,8 @@ func (c *call) need(permission, level string) error {
 	return nil
 }
 
-// encode puts the answer into a reply, with ETag and rate limit headers. An answer
-// that the client already has is 304 and not counted; a tag is good for the token that it was given to.
+// encode writes the answer with ETag and rate limit headers. An answer that the client already has is 304 and not
+// counted; an ETag is valid only for the token that received it.
 // https://github.com/github/docs/issues/34689
 func (c *call) encode(rep *reply, a answer, rt *route) {
 	h := rep.header

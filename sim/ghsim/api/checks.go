@@ -12,7 +12,7 @@ import (
 
 var (
 	checkStatuses = []string{"queued", "in_progress", "completed", "waiting", "requested", "pending"}
-	// stale is GitHub's alone to give
+	// only GitHub sets stale
 	checkConclusions = []string{"action_required", "cancelled", "failure", "neutral", "success", "skipped", "timed_out"}
 )
 
@@ -80,8 +80,9 @@ func (in *checkInput) check() error {
 	return nil
 }
 
-// annotates reports whether GitHub takes an annotation: it refuses all of a request for one. Whether there is such a
-// file it does not ask. That lines begin at 1 its description does not say; the simulator wants it all the same.
+// annotates reports whether GitHub accepts an annotation: an invalid one fails the whole request. It does not check
+// whether the file exists. GitHub's description does not say that lines begin at 1; the simulator requires it all the
+// same.
 // https://docs.github.com/en/rest/checks/runs#create-a-check-run
 func annotates(a model.Annotation) bool {
 	columns := a.StartColumn != nil || a.EndColumn != nil
@@ -97,8 +98,8 @@ func annotates(a model.Annotation) bool {
 	return true
 }
 
-// apply changes a check run by what the input has. A status opens none that is completed: a conclusion stays until
-// another is given.
+// apply changes a check run by the fields of the input. A status does not reopen a completed one: a conclusion stays
+// until another is given.
 // https://github.com/orgs/community/discussions/24761#discussioncomment-3245360
 func (in *checkInput) apply(c *model.CheckRun, now time.Time) {
 	if in.Status != nil && c.Status != "completed" {
@@ -175,8 +176,8 @@ func listAnnotations(c *call, run *model.CheckRun) (answer, error) {
 	})
 }
 
-// postRerequest is POST /repos/{owner}/{repo}/check-runs/{check_run_id}/rerequest. GitHub forbids it to every app but
-// the one that the check run belongs to. GitHub Actions is another app, too: its jobs are run again through their run.
+// postRerequest is POST /repos/{owner}/{repo}/check-runs/{check_run_id}/rerequest. GitHub permits it only to the app
+// that owns the check run. GitHub Actions is another app, too: its jobs are rerun through their run.
 // https://docs.github.com/en/rest/checks/runs#rerequest-a-check-run--status-codes
 func postRerequest(c *call, run *model.CheckRun) (answer, error) {
 	if run.Suite.App != c.actor().App {

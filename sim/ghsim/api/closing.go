@@ -10,9 +10,9 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/payload"
 )
 
-// closing answers what closes an issue, and what a branch asks of commits: the open pull requests that say so, when
-// it was reopened, and the history of a commit since a time. It goes by the variables owner, name, number, commit and
-// since, and answers all of it, whatever was selected.
+// closing answers what closes an issue, and the branch's requirements on commits: the open pull requests with a closing
+// keyword, the time when it was last reopened, and the history of a commit since a time. It uses the variables owner,
+// name, number, commit and since, and answers everything, whatever was selected.
 func closing(c *call, _ string, vars map[string]any) (answer, error) {
 	r := c.repo
 	number, _ := vars["number"].(float64)

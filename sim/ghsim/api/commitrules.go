@@ -7,9 +7,9 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/model"
 )
 
-// commitRules answers what a branch asks of commits: that the repository wants sign-offs, what the
-// branch's protection wants as far as everybody may see it, and its rules; and with number how a pull request is,
-// with branch and base_name what reported near that branch. It goes by the variables owner, name and ref besides.
+// commitRules answers a branch's requirements on commits: whether the repository requires sign-offs, the public part of
+// the branch's protection, and its rules; with number the state of a pull request, with branch and base_name what
+// reported near that branch. It also uses the variables owner, name and ref.
 // https://docs.github.com/en/graphql/reference/objects#refupdaterule
 func commitRules(c *call, full string, vars map[string]any) (answer, error) {
 	r := c.repo
@@ -32,7 +32,7 @@ func commitRules(c *call, full string, vars map[string]any) (answer, error) {
 	return ok(object{"data": object{"repository": repository}}), nil
 }
 
-// ruledRef is the part of the answer that tells the rules of the branch in the variable ref.
+// ruledRef is the part of the answer with the rules of the branch in the variable ref.
 func ruledRef(r *model.Repository, vars map[string]any) object {
 	branch, isBranch := strings.CutPrefix(fmt.Sprint(vars["ref"]), "refs/heads/")
 	if !isBranch || r.Head(branch) == "" {
@@ -50,7 +50,7 @@ func ruledRef(r *model.Repository, vars map[string]any) object {
 		parameters := camelKeys(r.Printed(branch, x))
 		if p, is := parameters.(object); is {
 			checks, _ := p["requiredStatusChecks"].([]any)
-			for _, c := range checks { // where REST leaves the app out, this is null
+			for _, c := range checks { // where REST omits the app, this is null
 				if check, is := c.(object); is && check["integrationId"] == nil {
 					check["integrationId"] = nil
 				}

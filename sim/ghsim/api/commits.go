@@ -10,7 +10,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/refusal"
 )
 
-// commit is the commit that the path names.
+// commit is the commit in the path.
 func (c *call) commit() (string, error) {
 	sha, known := c.world.CommitOf(c.repo, c.params["ref"])
 	if !known {
@@ -32,7 +32,7 @@ func getCommit(c *call, sha string) (answer, error) {
 	return ok(o), nil
 }
 
-// compareCommits answers two commits as they lie to each other. A page after the first has no files.
+// compareCommits compares two commits. A page after the first has no files.
 // https://docs.github.com/en/rest/commits/commits#compare-two-commits
 func compareCommits(c *call) (answer, error) {
 	base, head, _ := strings.Cut(c.params["refs"], "...")

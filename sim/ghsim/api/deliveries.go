@@ -31,8 +31,7 @@ func shapeDelivery(d *delivery.Delivery) object {
 	return o
 }
 
-// listDeliveries pages with a cursor, as GitHub does: the id after which the
-// next page begins.
+// listDeliveries pages with a cursor, as GitHub does: the id of the last delivery of the previous page.
 func listDeliveries(c *call) (answer, error) {
 	ds := c.queue.Attempted(c.app.ID)
 	switch status := c.query.Get("status"); status {

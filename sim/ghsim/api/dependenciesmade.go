@@ -29,7 +29,7 @@ func addSubIssue(c *call, i *model.Issue, in part) (answer, error) {
 	return c.depend(i, in.Issue, &i.SubIssues)
 }
 
-// depend puts the issue of an id on a list of another one.
+// depend adds the issue of an id to a list of another one.
 func (c *call) depend(i *model.Issue, id int64, all *[]*model.Issue) (answer, error) {
 	other, err := one(c.repo.Issues, func(o *model.Issue) bool { return o.ID == id })
 	if err != nil {

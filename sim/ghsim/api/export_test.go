@@ -2,10 +2,10 @@
 //test:thorough
 package api
 
-// Placeholder is what stands for a part of a path in a route's pattern.
+// Placeholder matches a parameter in a route's pattern.
 var Placeholder = placeholder
 
-// RouteView is what tests from outside see of a route.
+// RouteView is a route for external tests.
 type RouteView struct{ Method, Pattern, Auth string }
 
 // Routes are all routes.

@@ -8,10 +8,10 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/access"
 )
 
-// filePrefix begins the path of the address of every log and artifact.
+// filePrefix is the prefix of the path of every log and artifact.
 const filePrefix = "/_logs/"
 
-// fileLife is how long such an address is good for.
+// fileLife is how long such an address is valid.
 const fileLife = time.Minute
 
 // file is a job's log, or an artifact's zip.
@@ -33,7 +33,7 @@ func (c *call) newAddress(f file) string {
 	return c.shape.HTML("%s%s", filePrefix, key)
 }
 
-// serveFile serves a file by its short-lived address; no credentials are asked.
+// serveFile serves a file by its short-lived address, without credentials.
 func (h *Handler) serveFile(w http.ResponseWriter, r *http.Request) {
 	if f := h.faults.For(r); f != nil {
 		f.Write(w)

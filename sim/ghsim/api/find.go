@@ -7,7 +7,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/refusal"
 )
 
-// of handles a request about something that its path names.
+// of handles a request about the object in its path.
 func of[T any](find func(*call) (T, error), do func(*call, T) (answer, error)) func(*call) (answer, error) {
 	return func(c *call) (answer, error) {
 		x, err := find(c)
@@ -29,7 +29,7 @@ func with[In any](do func(*call, In) (answer, error)) func(*call) (answer, error
 	}
 }
 
-// ofWith handles a request about something that its path names, with a body.
+// ofWith handles a request about the object in its path, with a body.
 func ofWith[T, In any](
 	find func(*call) (T, error), do func(*call, T, In) (answer, error),
 ) func(*call) (answer, error) {
@@ -38,7 +38,7 @@ func ofWith[T, In any](
 	})
 }
 
-// found answers 404 for what is not there.
+// found answers 404 for a missing object.
 func found[T any](x *T) (*T, error) {
 	if x == nil {
 		return nil, refusal.NotFound()
@@ -46,7 +46,7 @@ func found[T any](x *T) (*T, error) {
 	return x, nil
 }
 
-// one is the first of a list that is asked for, or 404.
+// one is the first match in a list, or 404.
 func one[T any](all []*T, is func(*T) bool) (*T, error) {
 	if n := slices.IndexFunc(all, is); n >= 0 {
 		return all[n], nil
@@ -54,7 +54,7 @@ func one[T any](all []*T, is func(*T) bool) (*T, error) {
 	return nil, refusal.NotFound()
 }
 
-// level is the level of permission that a request about an issue needs.
+// level is the permission level for a request about an issue.
 func (c *call) level() string {
 	if c.r.Method == http.MethodGet {
 		return "read"

@@ -8,7 +8,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/refusal"
 )
 
-// person is the author or the committer that a request names.
+// person is the author or the committer in a request.
 type person struct {
 	Name  string     `json:"name"`
 	Email string     `json:"email"`
@@ -24,8 +24,8 @@ type commitInput struct {
 	Signature string   `json:"signature"`
 }
 
-// createCommit is POST /repos/{owner}/{repo}/git/commits. One that an app makes without
-// naming an author or a committer is the app's, and GitHub signs it.
+// createCommit is POST /repos/{owner}/{repo}/git/commits. One made by an app without an author or a committer is the
+// app's, and GitHub signs it.
 // https://docs.github.com/en/rest/git/commits#create-a-commit
 // https://docs.github.com/en/authentication/managing-commit-signature-verification/about-commit-signature-verification#signature-verification-for-bots
 func createCommit(c *call, in commitInput) (answer, error) {
@@ -49,7 +49,7 @@ func createCommit(c *call, in commitInput) (answer, error) {
 	return created(c.shape.GitCommit(c.repo, c.git.Facts(c.repo.Dir, sha))), nil
 }
 
-// signature is who asks, as commits carry it.
+// signature is the requester, as in commits.
 func (c *call) signature() git.Signature {
 	u := c.actor().User
 	return git.Signature{Name: u.Login, Email: u.Email(), At: c.world.Now()}

@@ -21,9 +21,8 @@ var (
 	inlinePullID = regexp.MustCompile(`pullRequestId\s*:\s*(?:"([^"]+)"|\$(\w+))`)
 )
 
-// graphql answers two mutations that REST lacks, what closes an issue, and what judges a
-// commit, and refuses everything else as GitHub refuses a field that it does not know. Of what it tells, answers hold
-// what was selected.
+// graphql answers two mutations that REST lacks, queries about closing an issue and about a commit's checks, and
+// refuses everything else as GitHub refuses an unknown field. Answers contain only the selected fields.
 func graphql(c *call, in graphqlRequest) (answer, error) {
 	c.points = points(in)
 	all, err := c.answerGraphQL(in)
@@ -75,7 +74,7 @@ func (c *call) answerGraphQL(in graphqlRequest) (answer, error) {
 	return graphqlError("NOT_FOUND", fmt.Sprintf("Could not resolve to a node with the global id of '%s'", id)), nil
 }
 
-// ofNamed answers about the repository that the variables owner and name name, of which permissions may be read.
+// ofNamed answers about the repository in the variables owner and name, if the token may read the permissions.
 func (c *call) ofNamed(
 	vars map[string]any, tell func(*call, string, map[string]any) (answer, error), permissions ...string,
 ) (answer, error) {
@@ -92,8 +91,8 @@ func (c *call) ofNamed(
 	return tell(c, full, vars)
 }
 
-// pullID finds the pull request's id in the mutation's input: written out, or
-// through a variable, or in a variable that is the input.
+// pullID finds the pull request's id in the mutation's input: literal, in a variable, or in a variable that is the
+// input.
 func pullID(input string, vars map[string]any) string {
 	if name, is := strings.CutPrefix(input, "$"); is {
 		if o, is := vars[name].(map[string]any); is {

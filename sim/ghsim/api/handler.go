@@ -1,11 +1,9 @@
-// Package api is the REST API of a simulated GitHub, and the little GraphQL that
-// REST lacks: routes, authentication, permissions, pagination, conditional
-// requests, rate limits and errors. It asks who may do something and what was
-// asked for; what then happens is package world's, and how it looks package
-// payload's.
+// Package api is the REST API of a simulated GitHub, and the little GraphQL that REST lacks: routes, authentication,
+// permissions, pagination, conditional requests, rate limits and errors. It checks permissions and parses requests;
+// package world carries out the changes, and package payload formats the objects.
 //
-// Routes follow https://docs.github.com/en/rest (API version 2022-11-28). Start
-// reading at routes.go; a request's way is in handler.go.
+// Routes follow https://docs.github.com/en/rest (API version 2022-11-28). Start reading at routes.go; handler.go
+// handles a request.
 package api
 
 import (
@@ -33,7 +31,7 @@ const maxBody = 25 << 20
 // object is one JSON object of an answer.
 type object = map[string]any
 
-// Config is what the API is over. Every field is wanted.
+// Config configures the API. Every field is required.
 type Config struct {
 	World  *world.World
 	Shaper *payload.Shaper
@@ -46,13 +44,12 @@ type Config struct {
 	Journal *journal.Journal
 }
 
-// Handler answers REST and GraphQL requests, and requests for logs and artifacts that REST
-// answers point to.
+// Handler answers REST and GraphQL requests, and requests for logs and artifacts to which REST answers point.
 type Handler struct {
 	world  *world.World
 	shape  *payload.Shaper
 	git    *git.Store
-	desk   *access.TokenIssuer
+	issuer *access.TokenIssuer
 	queue  *delivery.Queue
 	faults *fault.Rules
 	log    *slog.Logger
@@ -67,12 +64,12 @@ type Handler struct {
 	calls  []Call
 	after  []func(Call)
 
-	merging map[string]bool // merges that are worked out, by repository, pull request, head and base
+	merging map[string]bool // merges being computed, by repository, pull request, head and base
 }
 
-// New is the API over a world.
+// New returns the API of a world.
 func New(cfg Config) *Handler {
-	return &Handler{world: cfg.World, shape: cfg.Shaper, git: cfg.Git, desk: cfg.Desk, queue: cfg.Queue,
+	return &Handler{world: cfg.World, shape: cfg.Shaper, git: cfg.Git, issuer: cfg.Desk, queue: cfg.Queue,
 		faults: cfg.Faults, log: cfg.Logger, routes: routeTable(), journal: cfg.Journal,
 		limits: limits{max: defaultLimit, windows: map[string]*window{}}, files: map[string]fileAddress{},
 		merging: map[string]bool{}}
@@ -84,7 +81,7 @@ func Handles(r *http.Request) bool {
 	return ok || strings.HasPrefix(r.URL.EscapedPath(), filePrefix)
 }
 
-// routePath is what routes match of an escaped path.
+// routePath is the part of an escaped path that routes match.
 func routePath(path string) (string, bool) {
 	switch {
 	case path == "/api/graphql" || path == "/api/v3/graphql":
@@ -127,14 +124,14 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	rep.sendTo(w)
 }
 
-// reply keeps an answer until the lock is given back.
+// reply buffers an answer until the lock is released.
 type reply struct {
 	header http.Header
 	code   int
 	body   bytes.Buffer
 }
 
-// sendTo sends what was kept.
+// sendTo sends the buffered answer.
 func (r *reply) sendTo(w http.ResponseWriter) {
 	for k, v := range r.header {
 		w.Header()[k] = v
@@ -183,7 +180,7 @@ func (h *Handler) answer(rep *reply, r *http.Request, path string, body []byte, 
 	entry.Status, entry.Conditional = rep.code, rep.code == http.StatusNotModified
 }
 
-// errorAnswer is an error as GitHub answers it.
+// errorAnswer is an error in GitHub's format.
 func (h *Handler) errorAnswer(err error) answer {
 	var e *refusal.Error
 	if !errors.As(err, &e) {

@@ -12,8 +12,8 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/refusal"
 )
 
-// issue is the issue or pull request that the request is about. Pull requests
-// are reached with the issues or the pull_requests permission.
+// issue is the issue or pull request of the request. Pull requests are accessible with the issues or the pull_requests
+// permission.
 func (c *call) issue() (*model.Issue, error) {
 	i := c.repo.Issue(int(c.id("number")))
 	if i == nil {
@@ -25,8 +25,8 @@ func (c *call) issue() (*model.Issue, error) {
 	return i, c.needIssue(i)
 }
 
-// gone is the answer about an issue that is not there: one that was transferred is at
-// another address, and one that was deleted is gone for who may read the repository.
+// gone is the answer about a missing issue: a transferred one has another address, and a deleted one is 410 for people
+// who may read the repository.
 // https://docs.github.com/en/rest/issues/issues#get-an-issue
 func (c *call) gone(number int) error {
 	to, was := c.repo.Moved[number]
@@ -50,7 +50,7 @@ func getIssue(c *call, i *model.Issue) (answer, error) {
 	return ok(c.shape.IssueFull(c.repo, i)), nil
 }
 
-// listIssues is GET /repos/{owner}/{repo}/issues, newest first unless told.
+// listIssues is GET /repos/{owner}/{repo}/issues, by default newest first.
 func listIssues(c *call) (answer, error) {
 	state := cmp.Or(c.query.Get("state"), "open")
 	since, _ := time.Parse(time.RFC3339, c.query.Get("since"))
@@ -87,8 +87,7 @@ func listIssues(c *call) (answer, error) {
 	return page(c, is, "", func(i *model.Issue) object { return c.shape.IssueFull(c.repo, i) })
 }
 
-// issueInput is the body of creating or changing an issue. Pointers tell what
-// is absent.
+// issueInput is the body of creating or changing an issue. A nil pointer means that the field is absent.
 type issueInput struct {
 	Title       *string         `json:"title"`
 	Body        *string         `json:"body"`
@@ -176,7 +175,7 @@ func stateReason(state string, asked *string) string {
 	return "completed"
 }
 
-// maxText is the longest body GitHub takes, in characters.
+// maxText is GitHub's limit for a body, in characters.
 const maxText = 65536
 
 func checkBody(resource string, body *string) error {
@@ -186,8 +185,7 @@ func checkBody(resource string, body *string) error {
 	return nil
 }
 
-// assignees are the users of a list of logins; people without access can't be
-// assigned.
+// assignees are the users of a list of logins; people without access can't be assigned.
 func (c *call) assignees(logins *[]string) ([]*model.User, error) {
 	var us []*model.User
 	if logins == nil {

@@ -138,7 +138,7 @@ func removeIssueLabel(c *call, i *model.Issue) (answer, error) {
 	return ok(c.shape.Labels(c.repo, i.Labels)), nil
 }
 
-// deleteLabel is DELETE /repos/{owner}/{repo}/labels/{name}: it goes from every issue, too.
+// deleteLabel is DELETE /repos/{owner}/{repo}/labels/{name}: it also removes it from every issue.
 func deleteLabel(c *call, l *model.Label) (answer, error) {
 	c.world.DeleteLabel(c.repo, c.actor(), l)
 	return answer{code: http.StatusNoContent}, nil

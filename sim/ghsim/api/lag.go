@@ -8,24 +8,23 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/refusal"
 )
 
-// lag is what the API does not know yet, as GitHub's servers hear of a push or of
-// a new pull request one after the other: for a number of answers, what is about it
-// is refused.
+// lag simulates replication: GitHub's servers receive a push or a new pull request one after another. For a number of
+// answers, requests about a new object are refused.
 type lag struct {
-	answers int            // about each; 0: everything is known at once
-	seq     int            // of the last journal entry that was read
-	left    map[string]int // answers by commit, and by repository and branch or number
+	answers int            // for each object; 0: no lag
+	seq     int            // last journal entry that was read
+	left    map[string]int // remaining answers by commit, and by repository and branch or number
 }
 
-// Lag makes each commit, branch and pull request that comes from now on unknown to
-// the API for a number of answers about it; 0 ends it. Git knows it at once.
+// Lag makes each later commit, branch and pull request unknown to the API for a number of answers about it; 0 ends it.
+// Git knows it at once.
 func (h *Handler) Lag(answers int) {
 	h.world.Lock()
 	defer h.world.Unlock()
 	h.lag = lag{answers: answers, seq: len(h.journal.Entries()), left: map[string]int{}}
 }
 
-// lags refuses a request about what is not known yet; the lock is held.
+// lags refuses a request about an object that is not known yet; the lock is held.
 func (c *call) lags() error {
 	l := &c.Handler.lag
 	if l.answers == 0 || c.repo == nil {
@@ -51,7 +50,7 @@ func (c *call) lags() error {
 		HeadSHA string `json:"head_sha"`
 	}
 	if c.r.Method == http.MethodPost {
-		_ = c.decode(&in) // what can't be read is refused later
+		_ = c.decode(&in) // an invalid body is refused later
 	}
 	number := c.params["number"]
 	switch {
@@ -60,7 +59,7 @@ func (c *call) lags() error {
 	case in.Head != "" && c.unknown(name+" "+in.Head):
 		return refusal.Invalid("PullRequest", "head", "invalid", "")
 	case c.params["branch"] != "" && c.asksRules():
-		return nil // there are rules also for a branch that does not exist
+		return nil // a missing branch has rules, too
 	case c.params["branch"] != "" && c.unknown(name+" "+branch):
 		return &refusal.Error{Code: http.StatusNotFound, Message: "Branch not found"}
 	case branch != "" && c.unknown(name+" "+branch), number != "" && c.unknown(name+"#"+number):
@@ -73,7 +72,7 @@ func (c *call) lags() error {
 // https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch
 func (c *call) asksRules() bool { return strings.Contains(c.r.URL.Path, "/rules/branches/") }
 
-// unknown reports whether something is not known yet, and counts the answer.
+// unknown reports whether an object is not known yet, and counts the answer.
 func (c *call) unknown(what string) bool {
 	if what == "" || c.Handler.lag.left[what] == 0 {
 		return false

@@ -9,14 +9,14 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/refusal"
 )
 
-// defaultLimit is how many requests an hour GitHub takes of an installation.
+// defaultLimit is GitHub's limit of requests per hour for an installation.
 const defaultLimit = 5000
 
-// limits are the primary rate limits, a window for each caller and resource: GraphQL has a limit of its own.
+// limits are the primary rate limits, with a window for each caller and resource: GraphQL has a separate limit.
 // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
 // https://docs.github.com/en/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api
 type limits struct {
-	max     int // an hour, of each caller
+	max     int // per hour and caller
 	windows map[string]*window
 }
 
@@ -51,7 +51,7 @@ func (c *call) window() *window {
 	return c.limits.window(caller+" "+c.resource(), c.world.Now())
 }
 
-// resource is what the call's requests are counted as.
+// resource is the rate limit resource of the call.
 func (c *call) resource() string {
 	if strings.HasSuffix(c.r.URL.Path, "/graphql") {
 		return "graphql"
@@ -59,7 +59,7 @@ func (c *call) resource() string {
 	return "core"
 }
 
-// exhausted refuses a call beyond the limit. GraphQL says so in an answer of 200.
+// exhausted refuses a call beyond the limit. GraphQL reports that in an answer of 200.
 // https://docs.github.com/en/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api#exceeding-the-rate-limit
 // https://github.com/yanyongyu/githubkit/issues/271
 func (c *call) exhausted() (answer, error) {
@@ -73,23 +73,22 @@ func (c *call) exhausted() (answer, error) {
 		Doc: "https://docs.github.com/rest/overview/rate-limits-for-the-rest-api"}
 }
 
-// ExhaustRateLimit makes an installation's primary rate limit of a resource, core
-// or graphql, used up until the simulator's clock reaches reset.
+// ExhaustRateLimit uses up an installation's primary rate limit of a resource, core or graphql, until the simulator's
+// clock reaches reset.
 func (h *Handler) ExhaustRateLimit(installation int64, resource string, reset time.Time) {
 	h.world.Lock()
 	defer h.world.Unlock()
 	h.limits.windows[installationCaller(installation)+" "+resource] = &window{used: h.limits.max, reset: reset}
 }
 
-// SetRateLimit sets how many requests an hour each installation and app may
-// make; default 5000.
+// SetRateLimit sets the limit of requests per hour for each installation and app; default 5000.
 func (h *Handler) SetRateLimit(perHour int) {
 	h.world.Lock()
 	defer h.world.Unlock()
 	h.limits.max = perHour
 }
 
-// ForgetRequests makes every rate limit unused.
+// ForgetRequests resets every rate limit.
 func (h *Handler) ForgetRequests() {
 	h.world.Lock()
 	defer h.world.Unlock()

@@ -9,10 +9,10 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/payload"
 )
 
-// headOf answers a look: what judges a commit and the one that it stands on, how its pull
-// request is, and what reported before. It goes by the variables owner, name, commit, base,
-// earlier0, earlier1 and so on, number, branch and base_name, and answers all of it, whatever was selected, with at
-// most 100 suites and 100 runs of each. What a variable asks for is there only with it.
+// headOf answers the query for a head: the checks of a commit and of its base, the state of its pull request, and
+// earlier reports. It uses the variables owner, name, commit, base, earlier0, earlier1 and so on, number, branch and
+// base_name, and answers everything, whatever was selected, with at most 100 suites and 100 runs of each. An object is
+// present only with its variable.
 func headOf(c *call, full string, vars map[string]any) (answer, error) {
 	if err := c.lags(); err != nil { // reads what was made meanwhile
 		return answer{}, err
@@ -43,7 +43,7 @@ func headOf(c *call, full string, vars map[string]any) (answer, error) {
 	return ok(object{"data": object{"repository": repository}}), nil
 }
 
-// nearBranch answers what the variables branch and base_name ask for.
+// nearBranch answers the part for the variables branch and base_name.
 func (c *call) nearBranch(repository object, vars map[string]any) {
 	if branch, _ := vars["branch"].(string); branch != "" {
 		repository["branch"] = c.historyOf(branch)
@@ -53,8 +53,8 @@ func (c *call) nearBranch(repository object, vars map[string]any) {
 	}
 }
 
-// noPull answers a query for a pull request that doesn't exist. The error's path names the field that
-// could not be resolved; everything else is answered beside it.
+// noPull answers a query for a missing pull request. The error's path names the field that could not be resolved; all
+// other fields are answered.
 // https://spec.graphql.org/October2021/#sec-Handling-Field-Errors
 func (c *call) noPull(repository object, number int) answer {
 	repository["pullRequest"] = nil
@@ -63,8 +63,7 @@ func (c *call) noPull(repository object, number int) answer {
 		"message": fmt.Sprintf("Could not resolve to a PullRequest with the number of %d.", number)}}})
 }
 
-// judgesOf is what judges a commit: its check suites with their runs, and the newest status
-// of each context.
+// judgesOf are a commit's check suites with their runs, and the newest status of each context.
 func (c *call) judgesOf(sha string) object {
 	return object{"oid": sha, "checkSuites": c.suitesOf(sha), "status": c.contextsOf(sha)}
 }
@@ -101,7 +100,7 @@ func (c *call) suitesOf(sha string) object {
 	return connection(nodes)
 }
 
-// fileOf is the file that a run is of, and the repository that has it.
+// fileOf is a run's workflow file, and the repository that contains it.
 // https://docs.github.com/en/graphql/reference/actions#object-workflowrunfile
 func (c *call) fileOf(run *model.Run) object {
 	return object{"path": run.Path, "repositoryName": run.Source(c.repo).FullName()}

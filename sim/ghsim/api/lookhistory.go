@@ -8,13 +8,13 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/model"
 )
 
-// How far back a look asks what reported.
+// How much history the query for a head includes.
 const (
 	lookedCommits = 3 // of a branch
 	lookedMerged  = 5 // pull requests
 )
 
-// historyOf is what reported on the newest commits of a ref; null where there is none.
+// historyOf is the reports on the newest commits of a ref; null where there is no such ref.
 // https://docs.github.com/en/graphql/reference/commits#object-commit
 func (c *call) historyOf(ref string) any {
 	head := c.repo.Refs[ref]
@@ -28,8 +28,8 @@ func (c *call) historyOf(ref string) any {
 	return object{"target": object{"history": object{"nodes": nodes}}}
 }
 
-// newest are a commit and its ancestors, newest first, at most n. A commit comes before
-// its parents even where their clocks say otherwise.
+// newest are a commit and its ancestors, newest first, at most n. A commit comes before its parents even if their dates
+// disagree.
 func (c *call) newest(head string, n int) []string {
 	var out []string
 	seen := map[string]bool{head: true}
@@ -48,8 +48,7 @@ func (c *call) newest(head string, n int) []string {
 	return out
 }
 
-// mergedInto are the pull requests that were merged into a branch, the one that changed
-// last first, each with what reported on its last commit.
+// mergedInto are the pull requests merged into a branch, last changed first, each with the reports on its last commit.
 // https://docs.github.com/en/graphql/reference/repos#object-repository
 func (c *call) mergedInto(base string) object {
 	var merged []*model.Issue
@@ -68,8 +67,7 @@ func (c *call) mergedInto(base string) object {
 	return object{"nodes": nodes}
 }
 
-// rollupOf is everything that reported on a commit, the newest of each name in a suite and
-// of each context; null where nothing did.
+// rollupOf is all reports on a commit, the newest of each name in a suite and of each context; null without any.
 // https://docs.github.com/en/graphql/reference/commits#object-statuscheckrollup
 func (c *call) rollupOf(sha string) any {
 	nodes := []object{}

@@ -29,7 +29,7 @@ func pullState(i *model.Issue) string {
 	return enum(i.State)
 }
 
-// lastCommit is the pull request's newest commit, with what reported on it.
+// lastCommit is the pull request's newest commit, with the reports on it.
 func (c *call) lastCommit(i *model.Issue) object {
 	author := c.git.Facts(c.repo.Dir, i.Pull.HeadSHA).Author
 	return object{"nodes": []object{{"commit": object{"oid": i.Pull.HeadSHA,
@@ -38,8 +38,7 @@ func (c *call) lastCommit(i *model.Issue) object {
 		"statusCheckRollup": c.rollupOf(i.Pull.HeadSHA)}}}}
 }
 
-// userNode is a person's account; null for a bot's, which is no User to GraphQL, and for an
-// address that is nobody's.
+// userNode is a person's account; null for a bot, which is no User in GraphQL, and for an unknown address.
 // https://docs.github.com/en/graphql/reference/commits#object-gitactor
 func (c *call) userNode(u *model.User) any {
 	if u == nil || u.Kind != "User" {
@@ -48,7 +47,7 @@ func (c *call) userNode(u *model.User) any {
 	return object{"login": u.Login, "databaseId": u.ID}
 }
 
-// mergeKnown reports whether it is worked out how an open pull request merges, as it is now; else that begins.
+// mergeKnown reports whether the mergeability of an open pull request is computed; if not, it starts the computation.
 // https://docs.github.com/en/rest/guides/using-the-rest-api-to-interact-with-your-git-database#checking-mergeability-of-pull-requests
 func (c *call) mergeKnown(i *model.Issue) bool {
 	asked := fmt.Sprint(c.repo.ID, i.Number, i.Pull.HeadSHA, c.repo.Head(i.Pull.Base))
@@ -57,10 +56,10 @@ func (c *call) mergeKnown(i *model.Issue) bool {
 	return known
 }
 
-// mergeability is how a pull request can be merged, and what judges its test merge.
+// mergeability is whether a pull request can be merged, and the checks of its test merge.
 //
-// As on GitHub it is worked out in the background: who asks first after head or base has
-// moved is told UNKNOWN.
+// As on GitHub, it is computed in the background: the first request after head or base has moved is answered with
+// UNKNOWN.
 // https://docs.github.com/en/graphql/reference/pulls#enum-mergestatestatus
 func (c *call) mergeability(i *model.Issue) object {
 	base := c.repo.Head(i.Pull.Base)

@@ -13,9 +13,8 @@ type mergeInput struct {
 	Method string `json:"merge_method"`
 }
 
-// mergePull is PUT /repos/{owner}/{repo}/pulls/{number}/merge. GitHub asks for permission to write
-// contents, and refuses with 405 what can't be merged now and with 409 another head than the
-// caller's.
+// mergePull is PUT /repos/{owner}/{repo}/pulls/{number}/merge. GitHub requires permission to write contents, and
+// answers 405 if the pull request can't be merged now and 409 if its head is not the caller's.
 // https://docs.github.com/en/rest/pulls/pulls#merge-a-pull-request
 func mergePull(c *call, i *model.Issue, in mergeInput) (answer, error) {
 	cannot := func(why string) error { return &refusal.Error{Code: http.StatusMethodNotAllowed, Message: why} }

@@ -5,8 +5,8 @@ import (
 	"github.com/vektah/gqlparser/v2/parser"
 )
 
-// points are what a GraphQL call counts for: a hundredth of the requests that its connections take when every page is
-// full, and at least one. What can't be read, or is no query, counts for one.
+// points is the rate limit cost of a GraphQL call: a hundredth of the requests that its connections take when every
+// page is full, and at least one. An invalid query, or a mutation, costs one.
 // https://docs.github.com/en/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api#primary-rate-limit
 func points(in graphqlRequest) int {
 	doc, err := parser.ParseQuery(&ast.Source{Input: in.Query})
@@ -16,7 +16,7 @@ func points(in graphqlRequest) int {
 	return max(1, (connections(doc, doc.Operations[0].SelectionSet, in.Variables, 1)+50)/100)
 }
 
-// connections are the requests that the connections of a selection take, which is made of so many nodes.
+// connections is the number of requests of a selection's connections, for the given number of parent nodes.
 func connections(doc *ast.QueryDocument, asked ast.SelectionSet, vars map[string]any, nodes int) (requests int) {
 	for _, s := range asked {
 		switch s := s.(type) {
@@ -41,7 +41,7 @@ func connections(doc *ast.QueryDocument, asked ast.SelectionSet, vars map[string
 	return requests
 }
 
-// count is a number of a query, or of its variables.
+// count is a number in a query, or in its variables.
 func count(v any) int {
 	switch n := v.(type) {
 	case int64:

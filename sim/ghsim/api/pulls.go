@@ -18,7 +18,7 @@ func (c *call) pull() (*model.Issue, error) {
 	return nil, refusal.NotFound()
 }
 
-// listPulls is GET /repos/{owner}/{repo}/pulls, newest first unless told.
+// listPulls is GET /repos/{owner}/{repo}/pulls, by default newest first.
 func listPulls(c *call) (answer, error) {
 	state := cmp.Or(c.query.Get("state"), "open")
 	var is []*model.Issue
@@ -59,7 +59,7 @@ func createPull(c *call, in pullInput) (answer, error) {
 	return created(c.inFull(i)), nil
 }
 
-// inFull is a pull request in full; how it merges is null until it is worked out.
+// inFull is a pull request in full; its mergeability is null until it is computed.
 // https://docs.github.com/en/rest/pulls/pulls#get-a-pull-request
 func (c *call) inFull(i *model.Issue) payload.Object {
 	o := c.shape.Pull(c.repo, i)

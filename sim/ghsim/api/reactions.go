@@ -7,7 +7,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/refusal"
 )
 
-// reactions finds what the request's reactions belong to.
+// reactions finds the object of the request's reactions.
 func (c *call) reactions() (*model.Issue, int64, *[]*model.Reaction, error) {
 	switch {
 	case c.params["review_comment"] != "":

@@ -11,8 +11,8 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/world"
 )
 
-// newReview is the body of POST …/pulls/{number}/reviews, but for positions in the diff, which
-// GitHub is closing down, and comments on several lines.
+// newReview is the body of POST …/pulls/{number}/reviews, without positions in the diff, which GitHub is closing down,
+// and without comments on several lines.
 type newReview struct {
 	CommitID string       `json:"commit_id"`
 	Body     string       `json:"body"`
@@ -33,8 +33,7 @@ func reviewStates() map[string]string {
 	return map[string]string{"APPROVE": "approved", "REQUEST_CHANGES": "changes_requested", "COMMENT": "commented"}
 }
 
-// createReview is POST …/pulls/{number}/reviews: a review that is submitted at once. One that
-// is kept pending is not simulated.
+// createReview is POST …/pulls/{number}/reviews: a review that is submitted at once. Pending reviews are not simulated.
 // https://docs.github.com/en/rest/pulls/reviews#create-a-review-for-a-pull-request
 func createReview(c *call, i *model.Issue, in newReview) (answer, error) {
 	state, known := reviewStates()[in.Event]
@@ -66,8 +65,8 @@ func createReview(c *call, i *model.Issue, in newReview) (answer, error) {
 	return answer{code: http.StatusOK, value: o}, nil
 }
 
-// reviewLines are the comments of a review, each on a line that the diff at a commit shows;
-// one that is elsewhere has all of the review refused.
+// reviewLines are the comments of a review, each on a line shown in the diff at a commit; a comment on any other line
+// fails the whole review.
 func (c *call) reviewLines(i *model.Issue, sha string, comments []newComment) (lines []world.ReviewLine, err error) {
 	diff := c.git.Compare(c.repo.Dir, i.Pull.BaseSHA, sha)
 	for _, n := range comments {

@@ -43,7 +43,7 @@ func getReviewComment(c *call, m *model.ReviewComment) (answer, error) {
 	return ok(c.shape.ReviewComment(c.repo, m)), nil
 }
 
-// newLineComment is the body of createReviewComment, but for its text.
+// newLineComment is the body of createReviewComment, without its text.
 type newLineComment struct {
 	InReplyTo int64  `json:"in_reply_to"`
 	Path      string `json:"path"`
@@ -51,9 +51,8 @@ type newLineComment struct {
 	CommitID  string `json:"commit_id"`
 }
 
-// createReviewComment is POST …/pulls/{number}/comments: a comment on a line, or
-// with in_reply_to an answer to one, when everything else but the body is
-// ignored.
+// createReviewComment is POST …/pulls/{number}/comments: a comment on a line, or with in_reply_to a reply, for which
+// all other fields but the body are ignored.
 func createReviewComment(c *call, i *model.Issue, in newLineComment) (answer, error) {
 	body, err := c.commentText()
 	if err != nil {

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// route is one operation of the REST API. In a pattern {name} is one path
-// segment and {name...} is one or more, wherever it stands.
+// route is one operation of the REST API. In a pattern {name} is one path segment and {name...} is one or more, in any
+// place.
 type route struct {
 	method  string
 	pattern string
-	auth    string // "app", "none", or the permission and level an installation's token needs: "issues:write"
+	auth    string // "app", "none", or the required permission and level of an installation's token: "issues:write"
 	handle  func(*call) (answer, error)
 	expr    *regexp.Regexp
 	names   []string
@@ -38,8 +38,7 @@ func newRoute(method, pattern, auth string, handle func(*call) (answer, error)) 
 	return rt
 }
 
-// match finds the route of an escaped path. known tells that the path exists
-// with another method.
+// match finds the route of an escaped path. known reports that the path exists with another method.
 func match(routes []route, method, path string) (rt *route, params map[string]string, known bool) {
 	for i := range routes {
 		m := routes[i].expr.FindStringSubmatch(path)

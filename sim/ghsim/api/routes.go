@@ -1,11 +1,9 @@
 package api
 
-// routeTable is the REST API: what is simulated, and what an installation's
-// token needs for it. "app" wants an app's JSON Web Token, "user" a
-// person's token, "client" an app's client id and secret, "none" nothing.
-// Issues and comments check their permission themselves, because a pull
-// request's are reached with either of two. Where two patterns match, the first
-// one counts.
+// routeTable is the simulated REST API with the required credentials: an installation token's permission, "app" for an
+// app's JSON Web Token, "user" for a person's token, "client" for an app's client id and secret, "none" for none.
+// Issues and comments check their permission themselves, because a pull request's are accessible with either of two.
+// Where two patterns match, the first one is used.
 // https://docs.github.com/en/rest/authentication/permissions-required-for-github-apps
 func routeTable() []route {
 	const repo = "/repos/{owner}/{repo}"

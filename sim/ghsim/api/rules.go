@@ -31,8 +31,7 @@ func getRules(c *call) (answer, error) {
 	})
 }
 
-// hidden is how rules are kept from somebody: the plan has none for private repositories,
-// or they are nobody's to see.
+// hidden is the answer if rules can't be read: the plan has none for private repositories, or nobody may see them.
 // https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/about-rulesets
 func hidden(code int) error {
 	if code == 403 {

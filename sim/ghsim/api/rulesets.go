@@ -22,7 +22,7 @@ type rulesetInput struct {
 	} `json:"rules"`
 }
 
-// createRuleset is POST /repos/{owner}/{repo}/rulesets, for active rulesets of branches that are named in full.
+// createRuleset is POST /repos/{owner}/{repo}/rulesets, for active rulesets with fully named branches.
 // https://docs.github.com/en/rest/repos/rules#create-a-repository-ruleset
 func createRuleset(c *call, in rulesetInput) (answer, error) {
 	if in.Name == "" || in.Enforcement != "active" {

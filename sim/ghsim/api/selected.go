@@ -7,8 +7,8 @@ import (
 	"github.com/vektah/gqlparser/v2/parser"
 )
 
-// selected leaves only those fields in a GraphQL answer that its query selects, as GitHub does: an application has to
-// ask for what it reads. An object with a __typename loses the fields of fragments on other types.
+// selected removes the fields from a GraphQL answer that its query does not select, as GitHub does: an application has
+// to select what it reads. An object with a __typename loses the fields of fragments on other types.
 func selected(query string, a answer) (answer, error) {
 	body, ok := a.value.(object)
 	if !ok || body["data"] == nil {
@@ -37,7 +37,7 @@ func selected(query string, a answer) (answer, error) {
 	return a, nil
 }
 
-// choose is a value with the fields of its objects that are selected.
+// choose is a value with the selected fields of its objects.
 func choose(doc *ast.QueryDocument, asked ast.SelectionSet, value any) any {
 	switch value := value.(type) {
 	case []any:
@@ -57,7 +57,7 @@ func choose(doc *ast.QueryDocument, asked ast.SelectionSet, value any) any {
 	return value
 }
 
-// merge joins what two selections of one field choose of the same value.
+// merge joins the results of two selections of one field.
 // https://spec.graphql.org/October2021/#MergeSelectionSets()
 func merge(a, b any) any {
 	switch b := b.(type) {

@@ -39,8 +39,8 @@ func createStatus(c *call, in statusInput) (answer, error) {
 	return created(c.shape.StatusFull(c.repo, st)), nil
 }
 
-// combinedStatus is the newest status of each context, and their sum: failure
-// when one failed or erred, pending when one is pending or there is none.
+// combinedStatus is the newest status of each context, and their combined state: failure when one failed or has an
+// error, pending when one is pending or there is none.
 func combinedStatus(c *call) (answer, error) {
 	sha, found := c.world.CommitOf(c.repo, c.params["ref"])
 	if !found {

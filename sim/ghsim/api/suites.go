@@ -26,7 +26,8 @@ func getSuite(c *call, st *model.Suite) (answer, error) {
 	return ok(c.shape.SuiteFull(c.repo, st)), nil
 }
 
-// rerequestSuite is POST /repos/{owner}/{repo}/check-suites/{check_suite_id}/rerequest. Of another app it answers 403.
+// rerequestSuite is POST /repos/{owner}/{repo}/check-suites/{check_suite_id}/rerequest. For another app's suite it
+// answers 403.
 // https://github.com/desktop/desktop/pull/13093
 func rerequestSuite(c *call, st *model.Suite) (answer, error) {
 	if st.App != c.actor().App {

@@ -17,8 +17,8 @@ type treeInput struct {
 	} `json:"tree"`
 }
 
-// createTree is POST /repos/{owner}/{repo}/git/trees, for entries that bring their content along and for
-// entries with a null SHA, which delete. Workflow files want a permission of their own.
+// createTree is POST /repos/{owner}/{repo}/git/trees, for entries with content and for entries with a null SHA, which
+// delete. Workflow files require a separate permission.
 // https://docs.github.com/en/rest/git/trees#create-a-tree
 // https://github.com/googleapis/release-please-action/issues/704
 func createTree(c *call, in treeInput) (answer, error) {

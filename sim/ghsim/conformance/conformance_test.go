@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// failures records what a validator reports, in a test's place.
+// failures records a validator's reports in place of a test.
 type failures struct {
 	testing.TB
 	found []string

@@ -16,8 +16,7 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 )
 
-// description is GitHub's OpenAPI description, taken apart so that one path at
-// a time can be compiled with what it refers to.
+// description is GitHub's OpenAPI description, split so that one path at a time can be compiled with its references.
 type description struct {
 	paths      map[string]json.RawMessage
 	components map[string]map[string]json.RawMessage
@@ -33,7 +32,7 @@ type template struct {
 	expr     *regexp.Regexp
 	names    []string
 	literals int // segments without parameters; more are more specific
-	slashes  int // in each path that fits; -1: any number
+	slashes  int // in each matching path; -1: any number
 }
 
 var loadDescription = sync.OnceValues(func() (*description, error) {
@@ -89,7 +88,7 @@ func dataFile(name string) (string, error) {
 
 var quotedParameter = regexp.MustCompile(`\\\{(\w+)\\\}`)
 
-// wide are parameters with values that may hold slashes.
+// wide are parameters that may contain slashes.
 var wide = []string{"ref", "branch", "basehead"}
 
 func newTemplate(path string) template {
@@ -116,8 +115,7 @@ func newTemplate(path string) template {
 	return t
 }
 
-// find is the operation of a method and path, with its path parameters; nil when
-// GitHub has none.
+// find is the operation of a method and path, with its path parameters; nil when GitHub has none.
 func (d *description) find(method, path string) (*routers.Route, map[string]string, error) {
 	slashes := strings.Count(path, "/")
 	for _, t := range d.templates {
@@ -141,7 +139,7 @@ func (d *description) find(method, path string) (*routers.Route, map[string]stri
 		for i, n := range t.names {
 			params[n] = m[i+1]
 			if m[i+1] == "" {
-				params[n] = "." // an empty path names the root
+				params[n] = "." // an empty path is the root
 			}
 		}
 		return &routers.Route{Spec: doc, Path: t.path, PathItem: item, Method: method, Operation: op}, params, nil
@@ -149,7 +147,7 @@ func (d *description) find(method, path string) (*routers.Route, map[string]stri
 	return nil, nil, nil
 }
 
-// compile loads one path with the components that it refers to.
+// compile loads one path with the components to which it refers.
 func (d *description) compile(path string) (*openapi3.T, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -181,7 +179,7 @@ func (d *description) compile(path string) (*openapi3.T, error) {
 
 var reference = regexp.MustCompile(`"\$ref":\s*"#/components/([\w-]+)/([^"]+)"`)
 
-// collect adds to parts what a piece refers to, and what that refers to.
+// collect adds the references of a piece to parts, recursively.
 func (d *description) collect(piece json.RawMessage, parts map[string]map[string]json.RawMessage) error {
 	for _, m := range reference.FindAllSubmatch(piece, -1) {
 		kind, name := string(m[1]), string(m[2])
@@ -235,7 +233,7 @@ func strip(v any) {
 		if _, is := v["type"].(string); is {
 			delete(v, "example")
 		}
-		// An account is a user or an enterprise; one operation says it is both.
+		// An account is a user or an enterprise; one operation declares both at once.
 		if all, is := v["allOf"].([]any); is && slices.ContainsFunc(all, isEnterprise) {
 			delete(v, "allOf")
 			v["anyOf"] = all

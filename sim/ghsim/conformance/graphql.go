@@ -31,7 +31,7 @@ var loadGraphQL = sync.OnceValues(func() (*ast.Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading GitHub's GraphQL schema: %w", err)
 	}
-	for _, def := range doc.Definitions { // GitHub's has fields that are defined twice, which no schema may have
+	for _, def := range doc.Definitions { // GitHub's defines some fields twice, which a schema may not
 		seen := map[string]bool{}
 		def.Fields = slices.DeleteFunc(def.Fields, func(f *ast.FieldDefinition) bool {
 			twice := seen[f.Name]
@@ -46,10 +46,10 @@ var loadGraphQL = sync.OnceValues(func() (*ast.Schema, error) {
 	return schema, nil
 })
 
-// graphqlRules are those that a request has to keep: those of the specification.
+// graphqlRules are the validation rules of the specification.
 var graphqlRules = rules.NewDefaultRules()
 
-// graphql passes a request on and checks it and its answer.
+// graphql forwards a request and checks it and its answer.
 func (v *Validator) graphql(next http.Handler, w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -67,7 +67,7 @@ func (v *Validator) graphql(next http.Handler, w http.ResponseWriter, r *http.Re
 	}
 }
 
-// checkGraphQL says what is wrong with a request, and with its answer where that has data.
+// checkGraphQL lists the violations of a request, and of its answer if that has data.
 func (v *Validator) checkGraphQL(request, answer []byte) (found []string) {
 	var asked struct {
 		Query     string         `json:"query"`
@@ -106,7 +106,7 @@ func (v *Validator) checkGraphQL(request, answer []byte) (found []string) {
 	return append(found, a.found...)
 }
 
-// graphqlAnswer holds an answer against what was asked for.
+// graphqlAnswer checks an answer against the request.
 type graphqlAnswer struct {
 	schema *ast.Schema
 	found  []string
@@ -116,8 +116,8 @@ func (a *graphqlAnswer) wrong(format string, args ...any) {
 	a.found = append(a.found, fmt.Sprintf(format, args...))
 }
 
-// object checks that an object has the fields that were selected, and no others. Where its type is known by
-// __typename alone and that was not selected, a field of any type that it may be is taken.
+// object checks that an object has exactly the selected fields. If only __typename would reveal its type and it was not
+// selected, fields of all possible types are accepted.
 func (a *graphqlAnswer) object(at string, def *ast.Definition, asked ast.SelectionSet, got map[string]any) {
 	known := def
 	if name, ok := got["__typename"].(string); ok && a.schema.Types[name] != nil {
@@ -141,8 +141,8 @@ func (a *graphqlAnswer) object(at string, def *ast.Definition, asked ast.Selecti
 	}
 }
 
-// fields collects what is selected of a type: what an object of it must have, and what it may have, since it may be of
-// the type of a fragment.
+// fields collects the selection of a type: the fields that an object must have, and those that it may have, depending
+// on the types of fragments.
 func (a *graphqlAnswer) fields(
 	def *ast.Definition, asked ast.SelectionSet, sure bool, must, may map[string]*ast.Field,
 ) {
@@ -153,7 +153,7 @@ func (a *graphqlAnswer) fields(
 			if sure {
 				to = must
 			}
-			if first := to[s.Alias]; first != nil { // what is selected of one field twice is joined
+			if first := to[s.Alias]; first != nil { // two selections of one field are merged
 				joined := *first
 				joined.SelectionSet = slices.Concat(first.SelectionSet, s.SelectionSet)
 				s = &joined
@@ -217,7 +217,7 @@ func (a *graphqlAnswer) value(at string, want *ast.Type, asked ast.SelectionSet,
 	}
 }
 
-// scalar checks the types of the specification; GitHub's own, such as DateTime and URI, are written as texts.
+// scalar checks the types of the specification; GitHub's own, such as DateTime and URI, are strings.
 func (a *graphqlAnswer) scalar(at, want string, got any) {
 	var ok bool
 	switch want {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What GitHub's schema does not have, and answers that are not what was asked for, are found.
+// Fields that GitHub's schema lacks, and answers that don't match the request, are found.
 func TestGraphQL(t *testing.T) {
 	schema, err := loadGraphQL()
 	if err != nil {

@@ -22,10 +22,10 @@ type Validator struct {
 
 	mu         sync.Mutex
 	violations []string
-	seen       map[string]int // operation or event → how often it was checked
+	seen       map[string]int // how often each operation or event was checked
 }
 
-// New makes a validator for a test; what it finds fails the test at its end.
+// New makes a validator for a test; violations fail the test at its end.
 func New(t testing.TB) *Validator {
 	t.Helper()
 	doc, err := loadDescription()
@@ -60,8 +60,7 @@ func (v *Validator) Check(t testing.TB) {
 	}
 }
 
-// Checked is how often each operation ("GET /repos/{owner}/{repo}") and event
-// ("issues.opened") was checked.
+// Checked is how often each operation ("GET /repos/{owner}/{repo}") and event ("issues.opened") was checked.
 func (v *Validator) Checked() map[string]int {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -84,14 +83,14 @@ func (v *Validator) count(what string) {
 	v.seen[what]++
 }
 
-// base is where GitHub Enterprise Server serves its REST API.
+// base is the REST path of GitHub Enterprise Server.
 const base = "/api/v3"
 
-// graphqlPath is where it serves GraphQL.
+// graphqlPath is its GraphQL path.
 const graphqlPath = "/api/graphql"
 
-// Middleware checks each REST request beneath /api/v3/ and each of GraphQL, and its answer. Answers
-// 5xx are taken as faults and not checked.
+// Middleware checks each REST request below /api/v3/ and each GraphQL request, and its answer. 5xx answers count as
+// faults and are not checked.
 func (v *Validator) Middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path, isREST := strings.CutPrefix(r.URL.EscapedPath(), base+"/")
@@ -116,7 +115,7 @@ func (v *Validator) Middleware(next http.Handler) http.Handler {
 	})
 }
 
-// recorder passes an answer on and keeps a copy.
+// recorder forwards an answer and keeps a copy.
 type recorder struct {
 	http.ResponseWriter
 	code int
@@ -140,7 +139,7 @@ func (v *Validator) exchange(r *http.Request, path string, body []byte, rec *rec
 		return
 	}
 	if strings.HasPrefix(path, "/repositories/") {
-		return // GitHub's redirects lead there, and its description leaves it out
+		return // GitHub's redirects lead there, and its description omits it
 	}
 	route, params, err := v.doc.find(r.Method, path)
 	if err != nil {
@@ -155,10 +154,10 @@ func (v *Validator) exchange(r *http.Request, path string, body []byte, rec *rec
 	asked := r.Clone(r.Context())
 	asked.URL.Path = path
 	if bytes.Equal(bytes.TrimSpace(body), []byte("null")) {
-		body = nil // go-github sends it for absent options; GitHub takes it for no body
+		body = nil // go-github sends it for absent options; GitHub treats it as no body
 	}
 	if strings.HasSuffix(route.Path, "/labels") && bytes.HasPrefix(body, []byte("[")) {
-		body = fmt.Appendf(nil, `{"labels":%s}`, body) // the description's words, not its schema, allow a bare list
+		body = fmt.Appendf(nil, `{"labels":%s}`, body) // the description's text, not its schema, permits a bare list
 	}
 	asked.Body, asked.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	if len(body) > 0 && asked.Header.Get("Content-Type") == "" {
@@ -168,9 +167,9 @@ func (v *Validator) exchange(r *http.Request, path string, body []byte, rec *rec
 		Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc,
 			SkipSettingDefaults: true}}
 	if strings.HasSuffix(route.Path, "/pulls/{pull_number}/comments") && bytes.Contains(body, []byte(`"in_reply_to"`)) {
-		in.Options.ExcludeRequestBody = true // the description's words, not its schema: only body counts then
+		in.Options.ExcludeRequestBody = true // the description's text, not its schema: only body is used then
 	}
-	if rec.code < 400 { // what GitHub refuses need not be as it describes it
+	if rec.code < 400 { // GitHub's refusals may deviate from its description
 		if err := openapi3filter.ValidateRequest(r.Context(), in); err != nil &&
 			!(len(body) == 0 && route.Operation.RequestBody != nil) {
 			v.violation("request %s: %s: %s", name, short(err), clip(body))
@@ -186,7 +185,7 @@ func (v *Validator) answer(name string, in *openapi3filter.RequestValidationInpu
 	case rec.code == http.StatusNotModified:
 		return
 	case rec.code == http.StatusMovedPermanently, rec.code == http.StatusTemporaryRedirect:
-		return // whatever is asked of a repository that was renamed may be sent on, the guide says
+		return // according to the guide, any request for a renamed repository may be redirected
 	case !documented && rec.code < 400:
 		v.violation("answer %s: status %d is not described", name, rec.code)
 		return

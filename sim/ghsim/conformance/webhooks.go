@@ -13,7 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// schemas are the webhook schemas, each compiled when it is first met.
+// schemas are the webhook schemas, each compiled on first use.
 type schemas struct {
 	names    map[string]bool
 	mu       sync.Mutex
@@ -44,8 +44,7 @@ var loadSchemas = sync.OnceValues(func() (*schemas, error) {
 	}
 	addConclusions(doc)
 	s := &schemas{names: map[string]bool{}, compiler: jsonschema.NewCompiler(), compiled: map[string]*jsonschema.Schema{}}
-	// Dates, addresses and URLs are checked; templates such as {/number} are not,
-	// because the library takes GitHub's for broken.
+	// Dates, addresses and URLs are checked; templates such as {/number} are not, because the library rejects GitHub's.
 	s.compiler.RegisterFormat(&jsonschema.Format{Name: "uri-template", Validate: func(any) error { return nil }})
 	for n := range top.Definitions {
 		s.names[n] = true
@@ -56,8 +55,8 @@ var loadSchemas = sync.OnceValues(func() (*schemas, error) {
 	return s, nil
 })
 
-// addConclusions adds to lists of conclusions those that GitHub sends and its schemas
-// leave out. For example, a workflow's suite is skipped when all its jobs were skipped.
+// addConclusions adds conclusions to lists that GitHub sends and its schemas omit. For example, a workflow's suite is
+// skipped when all its jobs were skipped.
 func addConclusions(v any) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -126,7 +125,7 @@ func (v *Validator) Webhook(event string, payload []byte) {
 	}
 }
 
-// Webhooks checks each webhook that arrives at a handler.
+// Webhooks checks each webhook that a handler receives.
 func (v *Validator) Webhooks(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)

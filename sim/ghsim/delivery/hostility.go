@@ -17,16 +17,16 @@ func (q *Queue) Duplicate(match func(Delivery) bool) {
 	q.duplicate = match
 }
 
-// Hold keeps deliveries that match back until [Queue.Release]. nil
-// ends it for new ones. match must not call the simulator.
+// Hold holds back deliveries that match until [Queue.Release]. nil ends it for new ones. match must not call the
+// simulator.
 func (q *Queue) Hold(match func(Delivery) bool) {
 	q.mon.Lock()
 	defer q.mon.Unlock()
 	q.hold = match
 }
 
-// Release sends what was held, in the order that reorder gives the held
-// deliveries' indices; nil keeps the order. It returns how many were held.
+// Release sends the held deliveries, in the order of indices that reorder returns; nil keeps the order. It returns how
+// many were held.
 func (q *Queue) Release(reorder func([]Delivery) []int) int {
 	q.mon.Lock()
 	defer q.mon.Unlock()
@@ -46,7 +46,7 @@ func (q *Queue) Release(reorder func([]Delivery) []int) int {
 	return len(held)
 }
 
-// Divert has what is sent from now on handed to a function instead of over HTTP, in order, as if the application had
+// Divert passes later deliveries to a function instead of sending them over HTTP, in order, as if the application had
 // answered 202. The lock is held while it is called, so it must not call the simulator. nil ends it.
 func (q *Queue) Divert(to func(Delivery)) {
 	q.mon.Lock()

@@ -1,7 +1,5 @@
-// Package delivery sends an application its webhooks, signed and one at a time in
-// order, keeps how each was answered, and loses, doubles or holds them back when a
-// test asks.
-//
+// Package delivery sends an application its webhooks, signed and one at a time in order, records the answers, and
+// drops, duplicates or holds deliveries for tests.
 // Start reading at [Queue].
 package delivery
 
@@ -39,7 +37,7 @@ type Delivery struct {
 	hook *Hook
 }
 
-// Hook is an app's webhook: where its deliveries go.
+// Hook is an app's webhook: the target of its deliveries.
 type Hook struct {
 	ID          int64
 	AppID       int64
@@ -65,7 +63,7 @@ type Queue struct {
 
 	drop, duplicate, hold func(Delivery) bool
 	held                  []*Delivery
-	divert                func(Delivery) // takes what is sent; nil: it goes over HTTP
+	divert                func(Delivery) // receives deliveries; nil: they are sent over HTTP
 }
 
 // New is a queue without deliveries.
@@ -85,12 +83,11 @@ func (q *Queue) All() []Delivery {
 	return ds
 }
 
-// kept is how long a delivery can be read and sent again.
+// kept is how long a delivery can be read and redelivered.
 // https://docs.github.com/en/webhooks/testing-and-troubleshooting-webhooks/redelivering-webhooks
 const kept = 3 * 24 * time.Hour
 
-// Attempted are an app's deliveries that were attempted and are kept, newest first; the lock
-// is held.
+// Attempted are an app's kept deliveries that were attempted, newest first; the lock is held.
 func (q *Queue) Attempted(appID int64) []*Delivery {
 	var ds []*Delivery
 	for _, d := range slices.Backward(q.sent) {
@@ -101,8 +98,7 @@ func (q *Queue) Attempted(appID int64) []*Delivery {
 	return ds
 }
 
-// Send delivers to a hook; the lock is held. The id, the GUID and the time are
-// the queue's to give.
+// Send delivers to a hook; the lock is held. The queue sets the id, the GUID and the time.
 func (q *Queue) Send(h *Hook, d Delivery) {
 	d.ID, d.GUID, d.At, d.hook = q.reg.NextID(), NewGUID(), q.reg.Now(), h
 	q.sent = append(q.sent, &d)
@@ -123,7 +119,7 @@ func (q *Queue) Redeliver(d *Delivery) {
 	}
 }
 
-// lost makes a delivery that is to be lost one that failed; the lock is held.
+// lost marks a delivery that is to be dropped as failed; the lock is held.
 func (q *Queue) lost(d *Delivery) bool {
 	if q.drop == nil || !q.drop(*d) {
 		return false
@@ -132,7 +128,7 @@ func (q *Queue) lost(d *Delivery) bool {
 	return true
 }
 
-// release hands a delivery to its hook's sender, unless it is to be lost.
+// release passes a delivery to its hook's sender, unless it is to be dropped.
 func (q *Queue) release(d *Delivery) {
 	if q.lost(d) {
 		return

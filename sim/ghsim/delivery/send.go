@@ -75,10 +75,10 @@ func (q *Queue) send(d *Delivery, url string, header http.Header) result {
 	return result{resp.StatusCode, status, took(), string(body), resp.Header}
 }
 
-// URL is where the delivery goes; the lock is held.
+// URL is the delivery's target; the lock is held.
 func (d *Delivery) URL() string { return d.hook.URL }
 
-// RequestHeader is the header that a delivery is sent with; the lock is held.
+// RequestHeader is the header of a delivery's request; the lock is held.
 // https://docs.github.com/en/webhooks/webhook-events-and-payloads#delivery-headers
 func (d *Delivery) RequestHeader() http.Header {
 	h := http.Header{}

@@ -1,5 +1,5 @@
-// Package fault answers HTTP requests in place of the simulated GitHub, as tests
-// ask: errors, rate limits, cut connections, answers that get lost.
+// Package fault answers HTTP requests in place of the simulated GitHub, for tests: errors, rate limits, closed
+// connections, lost answers.
 package fault
 
 import (
@@ -16,7 +16,7 @@ type Fault struct {
 	Header http.Header // added to the answer
 	Body   string      // default GitHub's error body for the status
 	Times  int         // how many requests it answers; 0: until Clear
-	Close  bool        // the connection is cut instead of an answer
+	Close  bool        // the connection is closed without an answer
 	After  bool        // the request is carried out first, and its answer lost
 }
 
@@ -31,24 +31,22 @@ type rule struct {
 	used map[*Fault]int
 }
 
-// Add puts a rule in force: where it returns a fault, that is the answer. A rule
-// returns the same *Fault for its Times to count. Rules are asked in the order in
-// which they were added.
+// Add adds a rule: a fault that it returns is the answer. A rule returns the same *Fault for its Times to count. Rules
+// are called in the order in which they were added.
 func (rs *Rules) Add(of func(*http.Request) *Fault) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	rs.rules = append(rs.rules, &rule{of: of, used: map[*Fault]int{}})
 }
 
-// Clear ends all rules.
+// Clear removes all rules.
 func (rs *Rules) Clear() {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	rs.rules = nil
 }
 
-// For is the fault in force for a request, or nil. Rules are asked without the
-// lock, so they may call the simulator.
+// For is the fault for a request, or nil. Rules are called without the lock, so they may call the simulator.
 func (rs *Rules) For(r *http.Request) *Fault {
 	rs.mu.Lock()
 	rules := rs.rules
@@ -95,7 +93,7 @@ func SecondaryLimit(retryAfter time.Duration, times int) Fault {
 // Write answers with the fault.
 func (f *Fault) Write(w http.ResponseWriter) int {
 	if f.Close {
-		panic(http.ErrAbortHandler) // net/http's documented way to cut a connection
+		panic(http.ErrAbortHandler) // net/http's documented way to close a connection
 	}
 	code := f.Status
 	if code == 0 {

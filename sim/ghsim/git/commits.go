@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Commit is what git knows of a commit.
+// Commit is a git commit.
 type Commit struct {
 	SHA, Tree         string
 	Parents           []string
@@ -53,7 +53,7 @@ func unix(s string) time.Time {
 	return time.Unix(n, 0).UTC()
 }
 
-// Facts are those of one commit; unknown commits give facts with only the SHA.
+// Facts reads one commit; an unknown commit has only the SHA.
 func (g *Store) Facts(dir, sha string) Commit {
 	if c, ok := g.commitHere(dir, sha); ok {
 		return c
@@ -65,7 +65,7 @@ func (g *Store) Facts(dir, sha string) Commit {
 	return cs[0]
 }
 
-// Known reports whether a commit is in a repository, as far as that is known without git.
+// Known reports whether a commit is certainly in a repository, without asking git.
 func (g *Store) Known(dir, sha string) bool {
 	_, ok := g.commitHere(dir, sha)
 	return ok

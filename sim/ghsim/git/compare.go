@@ -15,8 +15,8 @@ type FileChange struct {
 	Patch              string // hunks only; empty for binary files
 }
 
-// Comparison is what lies between two commits, as GitHub's three-dot compare
-// shows it: commits on head and not on base, files against the merge base.
+// Comparison is the difference of two commits, as in GitHub's three-dot compare: commits on head and not on base, files
+// against the merge base.
 type Comparison struct {
 	MergeBase     string
 	Ahead, Behind int
@@ -33,7 +33,7 @@ func (c Comparison) Totals() (additions, deletions int) {
 	return additions, deletions
 }
 
-// Compare compares two commits; one that is missing gives an empty comparison.
+// Compare compares two commits; a missing commit gives an empty comparison.
 func (g *Store) Compare(dir, base, head string) Comparison {
 	key := dir + base + ".." + head
 	c, ok := g.diffs.get(key)
@@ -85,7 +85,7 @@ func (g *Store) Changes(dir string, c Commit) ([]FileChange, error) {
 	return g.diff(dir, from, c.SHA)
 }
 
-// Between lists the files changed from one commit to another, whatever lies between them.
+// Between lists the files changed from one commit to another, whatever their relation.
 func (g *Store) Between(dir, from, to string) []FileChange {
 	files, err := g.diff(dir, from, to)
 	if err != nil {
@@ -155,8 +155,8 @@ func (f *FileChange) takePatch(part string) {
 // hunkHead is where a hunk of a patch begins on either side.
 var hunkHead = regexp.MustCompile(`^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@`)
 
-// patchLine is one line of a patch: before and after are its numbers on the two sides, 0 where it
-// stands on one alone.
+// patchLine is one line of a patch: before and after are its numbers on the two sides, 0 if it is only on the other
+// side.
 type patchLine struct {
 	before, after int
 	text          string // with its sign
@@ -168,7 +168,7 @@ func (f FileChange) lines() (all []patchLine) {
 	for l := range strings.Lines(f.Patch) {
 		l = strings.TrimSuffix(l, "\n")
 		if m := hunkHead.FindStringSubmatch(l); m != nil {
-			before, _ = strconv.Atoi(m[1]) // the pattern lets through nothing but digits
+			before, _ = strconv.Atoi(m[1]) // the pattern matches only digits
 			after, _ = strconv.Atoi(m[2])
 			hunk = l
 			continue
@@ -194,7 +194,7 @@ func (l patchLine) is(line int, old bool) bool {
 	return old && l.before == line || !old && l.after == line
 }
 
-// Shows reports whether the patch shows a line, changed or not: of the old side or the new one.
+// Shows reports whether the patch contains a line, changed or not, of the old or the new side.
 func (f FileChange) Shows(line int, old bool) bool {
 	for _, l := range f.lines() {
 		if l.is(line, old) {
@@ -204,7 +204,7 @@ func (f FileChange) Shows(line int, old bool) bool {
 	return false
 }
 
-// HunkTo is the hunk that shows a line, down to that line; empty where none does.
+// HunkTo is the hunk with a line, down to that line; empty if there is none.
 func (f FileChange) HunkTo(line int, old bool) string {
 	var lines []string
 	for _, l := range f.lines() {
@@ -218,7 +218,7 @@ func (f FileChange) HunkTo(line int, old bool) string {
 	return ""
 }
 
-// MovedTo is where a line of the old side stands on the new one; 0: it was changed or deleted.
+// MovedTo is the line on the new side of a line of the old side; 0: it was changed or deleted.
 func (f FileChange) MovedTo(line int) int {
 	if line == 0 {
 		return 0

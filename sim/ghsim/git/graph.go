@@ -9,8 +9,7 @@ import (
 // maxWalk bounds how many commits are walked through in memory.
 const maxWalk = 1000
 
-// ancestors are a commit and all before it, each after one that it is a parent of; false where not all of them are
-// known.
+// ancestors are a commit and all before it, parents last; false if some are not known.
 func (g *Store) ancestors(dir, sha string) (all []string, known bool) {
 	seen := map[string]bool{sha: true}
 	for queue := []string{sha}; len(queue) > 0; queue = queue[1:] {
@@ -29,7 +28,7 @@ func (g *Store) ancestors(dir, sha string) (all []string, known bool) {
 	return all, true
 }
 
-// mergeBase is the one best common ancestor of two commits; false where that is not known, or there is not one.
+// mergeBase is the one best common ancestor of two commits; false if it is unknown or not unique.
 func (g *Store) mergeBase(dir, a, b string) (base string, before, after []string, known bool) {
 	ofA, okA := g.ancestors(dir, a)
 	ofB, okB := g.ancestors(dir, b)
@@ -50,7 +49,7 @@ func (g *Store) mergeBase(dir, a, b string) (base string, before, after []string
 		}
 	}
 	best := slices.Clone(common)
-	for _, c := range common { // what is before a common ancestor is one, too, and a worse one
+	for _, c := range common { // an ancestor of a common ancestor is a worse one
 		older := g.Facts(dir, c).Parents
 		best = slices.DeleteFunc(best, func(o string) bool { return slices.Contains(older, o) })
 	}
@@ -60,7 +59,7 @@ func (g *Store) mergeBase(dir, a, b string) (base string, before, after []string
 	return best[0], before, after, true
 }
 
-// compareHere is Compare without git; false where it takes git.
+// compareHere is Compare without git; false if git is needed.
 func (g *Store) compareHere(dir, base, head string) (c Comparison, ok bool) {
 	mb, behind, ahead, ok := g.mergeBase(dir, base, head)
 	if !ok {
@@ -75,8 +74,8 @@ func (g *Store) compareHere(dir, base, head string) (c Comparison, ok bool) {
 	return c, err == nil
 }
 
-// commitsHere is CommitsIn without git, of a commit and what is before it, but for what is before others ("^SHA");
-// false where it takes git.
+// commitsHere is CommitsIn without git, for the ancestors of a commit without those of others ("^SHA"); false if git is
+// needed.
 func (g *Store) commitsHere(dir string, revs []string) ([]Commit, bool) {
 	all, ok := g.ancestors(dir, revs[0])
 	for _, rev := range revs[1:] {
@@ -93,7 +92,7 @@ func (g *Store) commitsHere(dir string, revs []string) ([]Commit, bool) {
 	return g.inOrder(dir, all)
 }
 
-// inOrder are commits that were found from the newest on, oldest first; false where their order is git's to say.
+// inOrder sorts commits found newest first to oldest first; false if only git knows their order.
 func (g *Store) inOrder(dir string, newest []string) (cs []Commit, ok bool) {
 	for i, sha := range slices.Backward(newest) {
 		f := g.Facts(dir, sha)
@@ -105,7 +104,7 @@ func (g *Store) inOrder(dir string, newest []string) (cs []Commit, ok bool) {
 	return cs, true
 }
 
-// diffHere is diff without git, of files that were added or removed; false where it takes git.
+// diffHere is diff without git, for added or removed files; false if git is needed.
 func (g *Store) diffHere(dir, from, to string) (files []FileChange, ok bool) {
 	before, okB := g.filesAt(dir, from)
 	after, okA := g.filesAt(dir, to)
@@ -140,7 +139,7 @@ func (g *Store) diffHere(dir, from, to string) (files []FileChange, ok bool) {
 		}
 	}
 	if added && removed {
-		return nil, false // one may be the other, renamed
+		return nil, false // it may be a rename
 	}
 	slices.SortFunc(files, func(a, b FileChange) int { return strings.Compare(a.Path, b.Path) })
 	return files, true
@@ -160,7 +159,7 @@ func (g *Store) filesAt(dir, sha string) (map[string]node, bool) {
 	return files, err == nil
 }
 
-// wholePatch is the hunk of a file that comes or goes whole; false where it is not kept, or no text.
+// wholePatch is the hunk of an added or removed file; false if its content is unknown, or no text.
 func (g *Store) wholePatch(dir, blob, sign string) (string, bool) {
 	text, ok := g.blobHere(dir, blob)
 	if !ok || bytes.IndexByte(text, 0) >= 0 || bytes.IndexByte(text, '\r') >= 0 {
@@ -185,7 +184,7 @@ func (g *Store) wholePatch(dir, blob, sign string) (string, bool) {
 	return strings.TrimRight(patch, "\n"), true
 }
 
-// mergeHere is MergeTree without git; false where it takes git, as where both sides changed a file.
+// mergeHere is MergeTree without git; false if git is needed, as when both sides changed a file.
 func (g *Store) mergeHere(dir, base, head string) (tree string, ok bool) {
 	from, _, _, ok := g.mergeBase(dir, base, head)
 	if !ok {
@@ -219,7 +218,7 @@ func (g *Store) mergeHere(dir, base, head string) (tree string, ok bool) {
 	return tree, err == nil
 }
 
-// renames reports whether files both came and went, of which git may make a rename.
+// renames reports whether files were both added and removed, which git may treat as a rename.
 func renames(before, after map[string]node) bool {
 	came, went := false, false
 	for path := range after {
@@ -233,7 +232,7 @@ func renames(before, after map[string]node) bool {
 	return came && went
 }
 
-// clashes reports whether a new path needs a folder where there is a file, or is one where there is a folder.
+// clashes reports whether a new path needs a folder where there is a file, or the reverse.
 func clashes(files map[string]node, path string) bool {
 	for other := range files {
 		if strings.HasPrefix(other, path+"/") || strings.HasPrefix(path, other+"/") {

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What the simulator answers without git is what git answers.
+// The simulator's answers without git equal git's.
 func TestSameAsGit(t *testing.T) {
 	for seed := range uint64(20) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { sameAsGit(t, rand.New(rand.NewPCG(seed, 0))) })
@@ -76,7 +76,7 @@ func sameAsGit(t *testing.T, r *rand.Rand) {
 	}
 }
 
-// same compares what two stores say of a repository with some commits.
+// same compares the results of two stores for a repository with some commits.
 func same(t *testing.T, r *rand.Rand, stores []*Store, shas []string) {
 	one := func(all ...string) string { return all[r.IntN(len(all))] }
 	both(t, "refs", stores, func(g *Store) (any, error) { return g.Refs(g.Path(1)) })
@@ -104,7 +104,7 @@ func same(t *testing.T, r *rand.Rand, stores []*Store, shas []string) {
 	}
 }
 
-// both has two stores do the same, and returns its result; nil where it failed.
+// both does the same in two stores, and returns the result; nil if it failed.
 func both(t *testing.T, what string, stores []*Store, do func(*Store) (any, error)) any {
 	t.Helper()
 	got, err := do(stores[0])

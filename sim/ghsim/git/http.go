@@ -16,13 +16,12 @@ var requestPath = regexp.MustCompile(`^/([\w.-]+)/([\w.-]+?)(?:\.git)?` +
 // Request is one request of git's smart HTTP protocol.
 type Request struct {
 	Repo  string // owner/name
-	Write bool   // it pushes, or asks what it may push to
+	Write bool   // it pushes, or asks for the refs before a push
 	Push  bool   // it carries the push itself
 	rest  string // of the path, after the repository
 }
 
-// ParseRequest reads which repository a request is for and what it wants there;
-// ok is false for a request that is not git's.
+// ParseRequest reads a request's repository and operation; ok is false for a request that is not git's.
 func ParseRequest(r *http.Request) (req Request, ok bool) {
 	m := requestPath.FindStringSubmatch(r.URL.EscapedPath())
 	if m == nil {
@@ -33,17 +32,17 @@ func ParseRequest(r *http.Request) (req Request, ok bool) {
 		Write: push || r.URL.Query().Get("service") == "git-receive-pack"}, true
 }
 
-// Access is what whoever sent a request may do.
+// Access is the permissions of a request's sender.
 type Access struct {
 	Dir         string // of the repository
 	User        string
 	Protected   []string // full names of the refs that can't be pushed to
 	NoWorkflows bool     // workflow files can't be changed
 	FileSize    int      // the most bytes of a pushed file; 0: no limit
-	Secret      string   // what no pushed file may hold; empty: anything
+	Secret      string   // what no pushed file may contain; empty: no restriction
 }
 
-// Serve answers a request as git http-backend does, which would be one process more each time.
+// Serve answers a request as git http-backend does, which would need another process each time.
 // https://git-scm.com/docs/http-protocol
 func (g *Store) Serve(w http.ResponseWriter, r *http.Request, req Request, a Access) {
 	service, kind, args := strings.TrimPrefix(req.rest, "/"), "result", []string{"--stateless-rpc", "."}
@@ -87,16 +86,16 @@ func (g *Store) Serve(w http.ResponseWriter, r *http.Request, req Request, a Acc
 	case len(a.Protected) == 0 && a.FileSize == 0 && a.Secret == "": // there is nothing to refuse
 		args = append([]string{"-c", "core.hooksPath=/dev/null"}, args...)
 	}
-	// A push goes on where the client has gone.
+	// A push continues when the client disconnects.
 	ctx, cancel := context.WithTimeout(g.ctx, gitTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout = a.Dir, append(g.env(), env...), body, w
-	_ = cmd.Run() // the answer has begun: git's words are in it
+	_ = cmd.Run() // the answer has begun, with git's messages
 }
 
-// preReceive refuses what GitHub refuses: pushes of apps to protected branches, changes of
-// workflows by apps without the workflows permission, files that are too large, and secrets.
+// preReceive refuses what GitHub refuses: pushes of apps to protected branches, changes of workflows by apps without
+// the workflows permission, files that are too large, and secrets.
 // https://github.com/git-lfs/git-lfs/issues/6330
 // https://github.com/Commando-X/vuln-bank/issues/53
 const preReceive = `#!/bin/sh

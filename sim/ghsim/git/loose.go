@@ -13,15 +13,15 @@ import (
 	"sync"
 )
 
-// Git keeps a push of fewer than a hundred objects as loose ones. A loose object is read here, without a process, and a
-// packed one by git.
+// Git stores a push of fewer than a hundred objects as loose ones. A loose object is read here, without a process, and
+// a packed one by git.
 
 // maxLoose bounds an object that is read here, in bytes.
 const maxLoose = 8 << 20
 
 func loosePath(dir, sha string) string { return filepath.Join(dir, "objects", sha[:2], sha[2:]) }
 
-// inflaters are kept: one takes some 40 KiB.
+// inflaters are pooled: one takes some 40 KiB.
 var inflaters sync.Pool
 
 // loose reads an object of a repository; false where it is not loose, or too large.
@@ -93,7 +93,7 @@ func (g *Store) blobHere(dir, sha string) ([]byte, bool) {
 	return text, true
 }
 
-// commitHere is a commit that is in memory, or loose and as plain as those that the simulator writes.
+// commitHere is a commit that is in memory, or loose and in the simple format that the simulator writes.
 func (g *Store) commitHere(dir, sha string) (Commit, bool) {
 	c, known := g.commits.get(dir + sha)
 	if known {
@@ -111,8 +111,7 @@ func (g *Store) commitHere(dir, sha string) (Commit, bool) {
 	return c, true
 }
 
-// parseCommit reads a commit; false where it says more than its tree, parents and people, or of these what git reads in
-// a way of its own.
+// parseCommit reads a commit; false if it has more than a tree, parents and people, or a format that only git reads.
 func parseCommit(content string) (c Commit, ok bool) {
 	head, message, ok := strings.Cut(content, "\n\n")
 	if !ok || strings.ContainsAny(message, "\x00\x01") || strings.HasPrefix(message, "\n") {

@@ -19,30 +19,30 @@ import (
 	"time"
 )
 
-// What the simulator makes itself it knows, so that most of what it asks of a repository takes no process. Wherever
-// something is not known, or git has a say of its own (renames, conflicts), git is asked.
+// Objects that the simulator made itself are cached, so that most reads of a repository need no process. For anything
+// unknown, or that git decides (renames, conflicts), git is asked.
 
-// objects are what was written or read of trees and files. They don't change.
+// objects are trees and files that were written or read. They don't change.
 type objects struct {
-	trees kept[[]node] // by SHA
-	blobs kept[[]byte]
-	there kept[bool] // directory and SHA of what is in a repository
+	trees cache[[]node] // by SHA
+	blobs cache[[]byte]
+	there cache[bool] // objects in a repository, by directory and SHA
 }
 
-// kept is what is kept by a name. It is safe for concurrent use.
-type kept[T any] struct {
+// cache is a cache by name. It is safe for concurrent use.
+type cache[T any] struct {
 	mu sync.Mutex
 	of map[string]T
 }
 
-func (k *kept[T]) get(name string) (T, bool) {
+func (k *cache[T]) get(name string) (T, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	x, ok := k.of[name]
 	return x, ok
 }
 
-func (k *kept[T]) put(name string, x T) {
+func (k *cache[T]) put(name string, x T) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.of == nil {
@@ -60,10 +60,10 @@ const (
 	modeTree = "40000"
 )
 
-// maxKept bounds a file that is kept in memory, in bytes.
+// maxKept bounds a cached file, in bytes.
 const maxKept = 64 << 10
 
-// writeObject writes a loose object, unless it is there, and returns its name.
+// writeObject writes a loose object, unless it exists, and returns its name.
 // https://git-scm.com/book/en/v2/Git-Internals-Git-Objects
 func (g *Store) writeObject(dir, kind string, content []byte) (string, error) {
 	head := fmt.Sprintf("%s %d\x00", kind, len(content))
@@ -88,7 +88,7 @@ func (g *Store) writeObject(dir, kind string, content []byte) (string, error) {
 	return sha, nil
 }
 
-// there reports whether an object is in a repository, as far as that is known without git.
+// there reports whether an object is certainly in a repository, without asking git.
 func (g *Store) there(dir, sha string) bool {
 	if there, _ := g.known.there.get(dir + sha); there {
 		return true
@@ -97,16 +97,16 @@ func (g *Store) there(dir, sha string) bool {
 	return err == nil
 }
 
-// deflaters are kept: one takes more than a megabyte, and objects are small.
+// deflaters are pooled: one takes more than a megabyte, and objects are small.
 var deflaters = sync.Pool{New: func() any {
 	z, err := zlib.NewWriterLevel(io.Discard, zlib.BestSpeed)
 	if err != nil {
-		panic(err) // the level is one that there is
+		panic(err) // the level is valid
 	}
 	return z
 }}
 
-// deflate writes parts as git keeps them.
+// deflate compresses parts as git does.
 func deflate(to io.Writer, parts ...[]byte) error {
 	z := deflaters.Get().(*zlib.Writer)
 	defer deflaters.Put(z)
@@ -119,7 +119,7 @@ func deflate(to io.Writer, parts ...[]byte) error {
 	return z.Close()
 }
 
-// writeAtomically makes a file that is whole for whoever opens it.
+// writeAtomically makes a file that is always complete for readers.
 func writeAtomically(path string, content []byte, mode os.FileMode) error {
 	var id [8]byte
 	if _, err := rand.Read(id[:]); err != nil {
@@ -139,7 +139,7 @@ func writeAtomically(path string, content []byte, mode os.FileMode) error {
 	return os.Rename(tmp, path)
 }
 
-// tree are the entries of a tree; git is asked for one that is not known.
+// tree are the entries of a tree; git is asked for an unknown one.
 func (g *Store) tree(dir, sha string) ([]node, error) {
 	if sha == emptyTree {
 		return nil, nil
@@ -191,7 +191,7 @@ func (g *Store) writeNodes(dir string, nodes []node) (string, error) {
 	return sha, err
 }
 
-// changedTree writes a tree with some paths changed. One without a SHA goes.
+// changedTree writes a tree with some paths changed. An entry without a SHA is removed.
 func (g *Store) changedTree(dir, base string, files map[string]node) (sha string, empty bool, err error) {
 	var nodes []node
 	if base != "" {
@@ -252,10 +252,10 @@ func (g *Store) flat(dir, tree string) (map[string]node, error) {
 	return all, walk(tree, "")
 }
 
-// plainName is a name or an address that git writes into a commit as it is.
+// plainName matches a name or an address that git writes into a commit unchanged.
 var plainName = regexp.MustCompile(`^[A-Za-z0-9\[][A-Za-z0-9 @+_\[\].-]*[A-Za-z0-9\]]$`)
 
-// plainCommit writes a commit, where git has nothing to say about its text; ok is false where it may.
+// plainCommit writes a commit, if git would not change its text; ok is false if it might.
 func (g *Store) plainCommit(dir, tree string, parents []string, message string, by Signature) (
 	sha string, ok bool, err error,
 ) {

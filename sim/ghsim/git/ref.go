@@ -13,10 +13,10 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// plainRef is the name of a branch that git takes whatever it looks at.
+// plainRef matches branch names that git always accepts.
 var plainRef = regexp.MustCompile(`^refs/heads(/[A-Za-z0-9_-][A-Za-z0-9_.-]*[A-Za-z0-9_-]|/[A-Za-z0-9_-])+$`)
 
-// setHere is SetRef without git; done is false where it takes git: packed refs, odd names, commits that are not known.
+// setHere is SetRef without git; done is false if git is needed: packed refs, unusual names, unknown commits.
 func (g *Store) setHere(dir, ref, sha, old string) (done bool, err error) {
 	if _, err := os.Stat(filepath.Join(dir, "packed-refs")); err == nil || !plainRef.MatchString(ref) ||
 		strings.Contains(ref, "..") || strings.Contains(ref+"/", ".lock/") || sha == "" || !g.Known(dir, sha) {
@@ -26,12 +26,12 @@ func (g *Store) setHere(dir, ref, sha, old string) (done bool, err error) {
 	lock, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if errors.Is(err, fs.ErrNotExist) {
 		if os.MkdirAll(filepath.Dir(path), 0o755) != nil {
-			return false, nil // git says best why not
+			return false, nil // git has the better error
 		}
 		lock, err = os.OpenFile(path+".lock", os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	}
 	if err != nil {
-		return false, nil // git waits for the lock, and says best why not
+		return false, nil // git waits for the lock, and has the better error
 	}
 	defer os.Remove(path + ".lock")
 	defer lock.Close()
@@ -51,7 +51,7 @@ func (g *Store) setHere(dir, ref, sha, old string) (done bool, err error) {
 	return true, os.Rename(path+".lock", path)
 }
 
-// refsHere are all branches and tags; false where it takes git.
+// refsHere are all branches and tags; false if git is needed.
 func (g *Store) refsHere(dir string) (map[string]string, bool) {
 	if _, err := os.Stat(filepath.Join(dir, "packed-refs")); err == nil {
 		return nil, false

@@ -1,8 +1,7 @@
-// Package git keeps bare git repositories on disk: it writes commits, trees and
-// refs into them, reads what changed, and serves them over smart HTTP. It runs the
-// git command, 2.38 or later, with nobody's configuration, but for what it made
-// itself (object.go) or can read itself (loose.go). It knows repositories by their
-// directory, and nothing of issues, checks or who may do what.
+// Package git keeps bare git repositories on disk: it writes commits, trees and refs into them, reads changes, and
+// serves them over smart HTTP. It runs the git command, 2.38 or later, without user configuration, except for objects
+// that it made itself (object.go) or can read itself (loose.go). It identifies repositories by directory, and knows no
+// issues, checks or permissions.
 //
 // Start reading at [Store].
 package git
@@ -22,34 +21,32 @@ import (
 	"time"
 )
 
-// Store keeps the bare repositories and reads them with the git command.
-// What was read of commits, trees and files is cached: they don't change. Safe for
+// Store reads and writes the bare repositories. Commits, trees and files are cached: they don't change. Safe for
 // concurrent use.
 type Store struct {
 	ctx     context.Context
 	root    string
-	commits kept[Commit]
-	diffs   kept[Comparison]
-	merged  kept[string] // base and head → tree of their merge; "" when they conflict
+	commits cache[Commit]
+	diffs   cache[Comparison]
+	merged  cache[string] // base and head → tree of their merge; "" when they conflict
 	known   objects
-	asks    bool         // git is asked for everything, for tests that compare
-	printed kept[[]byte] // what git printed of what doesn't change, by directory and arguments
+	asks    bool          // git is used for everything, for tests that compare
+	printed cache[[]byte] // git's output about immutable objects, by directory and arguments
 }
 
 // gitTimeout bounds one git command.
 const gitTimeout = time.Minute
 
-// Signature is who a commit is by, and when.
+// Signature is the author of a commit, and the time.
 type Signature struct {
 	Name, Email string
 	At          time.Time
 }
 
-// NoSHA is what git calls a ref that does not exist.
+// NoSHA is git's name of a missing ref.
 const NoSHA = "0000000000000000000000000000000000000000"
 
-// New is a store of the repositories beneath root, which is made when it is not
-// there. Its git commands end with ctx.
+// New is a store of the repositories below root, which is created if needed. Its git commands end with ctx.
 func New(ctx context.Context, root string) (*Store, error) {
 	g := &Store{ctx: ctx, root: root}
 	if err := os.MkdirAll(root, 0o755); err != nil {
@@ -66,7 +63,7 @@ func (g *Store) Path(id int64) string {
 	return filepath.Join(g.root, strconv.FormatInt(id, 10)+".git")
 }
 
-// env is the environment of every git command: nobody's configuration.
+// env is the environment of every git command: without user configuration.
 func (g *Store) env() []string {
 	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + g.root, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null",
 		"GIT_TERMINAL_PROMPT=0", "LC_ALL=C.UTF-8", "TZ=UTC"}
@@ -89,8 +86,8 @@ func (g *Store) run(dir string, env []string, stdin []byte, args ...string) ([]b
 	return out.Bytes(), nil
 }
 
-// about is what git prints of objects. It runs once where they are all named by a whole SHA, as they don't change
-// then. The caller does not change what is returned.
+// about is git's output about objects. It is cached if they are all named by a full SHA, as they don't change then. The
+// caller must not change the result.
 func (g *Store) about(dir string, objects []string, args ...string) ([]byte, error) {
 	if slices.ContainsFunc(objects, func(name string) bool { return !wholeSHA.MatchString(name) }) {
 		return g.run(dir, nil, nil, args...)
@@ -117,7 +114,7 @@ func (g *Store) line(dir string, args ...string) (string, error) {
 // Deleted as a file's content deletes the file.
 const Deleted = "\x00deleted"
 
-// Spec says what a new repository holds.
+// Spec describes a new repository.
 type Spec struct {
 	Files         map[string]string // path → content; names ending in .sh are executable
 	From          string            // instead of Files: a local git repository; its branches are copied
@@ -147,7 +144,7 @@ func (g *Store) Create(id int64, spec Spec, by Signature) (string, error) {
 	}
 	branch = cmp.Or(branch, "main")
 	if spec.From == "" {
-		for _, folder := range []string{"objects", "refs/heads"} { // by which git knows a repository
+		for _, folder := range []string{"objects", "refs/heads"} { // git requires these in a repository
 			if err := os.MkdirAll(filepath.Join(dir, folder), 0o755); err != nil {
 				return "", err
 			}
@@ -182,7 +179,7 @@ func (g *Store) configure(dir, branch string) error {
 	return g.SetHEAD(dir, branch)
 }
 
-// SetHEAD has a repository check out a branch where nobody says which.
+// SetHEAD sets a repository's default branch.
 func (g *Store) SetHEAD(dir, branch string) error {
 	return os.WriteFile(filepath.Join(dir, "HEAD"), []byte("ref: refs/heads/"+branch+"\n"), 0o644)
 }
@@ -204,8 +201,8 @@ func (g *Store) Refs(dir string) (map[string]string, error) {
 	return m, nil
 }
 
-// SetRef moves a ref from old to a SHA; an empty SHA deletes it, an empty old
-// means that there is none. A ref that is not at old is left alone: an error.
+// SetRef moves a ref from old to a SHA; an empty SHA deletes it, an empty old means that there is none. It is an error
+// if the ref is not at old.
 func (g *Store) SetRef(dir, ref, sha, old string) error {
 	if !g.asks {
 		if done, err := g.setHere(dir, ref, sha, old); done {
@@ -229,7 +226,7 @@ func (g *Store) Resolve(dir, ref string) (string, bool) {
 		return "", false
 	}
 	names := []string{"refs/heads/" + ref, "refs/tags/" + ref, ref}
-	if wholeSHA.MatchString(ref) { // GitHub takes no such name for a branch or a tag
+	if wholeSHA.MatchString(ref) { // GitHub permits no such name for a branch or a tag
 		if g.Known(dir, ref) {
 			return ref, true
 		}

@@ -51,7 +51,7 @@ func folderOf(path string) string {
 	return path[:max(0, strings.LastIndexByte(path, '/'))]
 }
 
-// listHere is List without git; false where something of it is not known.
+// listHere is List without git; false if some part is unknown.
 func (g *Store) listHere(dir, sha, path string, recursive bool) (es []Entry, ok bool) {
 	c, known := g.commitHere(dir, sha)
 	if !known {
@@ -110,7 +110,7 @@ func (g *Store) Paths(dir, sha string) ([]string, error) {
 	return ps, err
 }
 
-// errNoFile is what BlobAt wraps when a path is not there.
+// errNoFile is wrapped by BlobAt's error for a missing path.
 var errNoFile = errors.New("no such file")
 
 // EntryAt is the entry of a path in a commit.

@@ -38,7 +38,7 @@ func (g *Store) WriteTree(dir, base string, files map[string]string) (string, er
 	}
 	index.Close()
 	defer os.Remove(index.Name())
-	os.Remove(index.Name()) // git wants to make it itself
+	os.Remove(index.Name()) // git creates it itself
 	env := []string{"GIT_INDEX_FILE=" + index.Name()}
 	if base != "" {
 		if _, err := g.run(dir, env, nil, "read-tree", base); err != nil {
@@ -71,7 +71,7 @@ func (g *Store) WriteTree(dir, base string, files map[string]string) (string, er
 	return strings.TrimSpace(string(tree)), nil
 }
 
-// treeHere is WriteTree without git; false where a path is one that git has something to say about.
+// treeHere is WriteTree without git; false if git might refuse or change a path.
 func (g *Store) treeHere(dir, base string, files map[string]string) (sha string, ok bool, err error) {
 	tree := base
 	if base != "" {
@@ -104,7 +104,7 @@ func (g *Store) treeHere(dir, base string, files map[string]string) (sha string,
 	return sha, true, err
 }
 
-// plainPath is a path that git takes whatever it looks at.
+// plainPath matches paths that git always accepts.
 var plainPath = regexp.MustCompile(`^(\.?[A-Za-z0-9_][A-Za-z0-9_.-]*/)*\.?[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
 
 // CommitTree writes a commit of a tree.
@@ -155,8 +155,8 @@ func (g *Store) IsAncestor(dir, a, b string) bool {
 	return err == nil
 }
 
-// Checkout makes a clone of a repository in a directory, at a commit: with no history but that commit, or when whole is
-// set with all branches and their history.
+// Checkout makes a clone of a repository in a directory, at a commit: with only that commit, or when whole is set with
+// all branches and their history.
 func (g *Store) Checkout(ctx context.Context, repo, dir, sha string, whole bool) error {
 	fetch := []string{"fetch", "--quiet", "--no-tags", "--depth=1", "file://" + repo, sha}
 	if whole {
@@ -182,7 +182,7 @@ func (g *Store) Checkout(ctx context.Context, repo, dir, sha string, whole bool)
 	return nil
 }
 
-// shallow makes what init and fetch --depth=1 make, but with the repository's own objects: to fetch them takes git some
+// shallow has the result of init and fetch --depth=1, but with the repository's own objects: a fetch takes git about
 // ten processes.
 func shallow(repo, dir, sha string) error {
 	for _, folder := range []string{"objects/info", "refs/heads"} {

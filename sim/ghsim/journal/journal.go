@@ -1,5 +1,5 @@
-// Package journal is the list of everything that happened on a simulated GitHub,
-// in order, so that tests can assert order and wait for what comes.
+// Package journal is the list of everything that happened on a simulated GitHub, in order, so that tests can check the
+// order and wait for entries.
 package journal
 
 import (
@@ -22,18 +22,15 @@ func New(mon *monitor.Monitor, clock func() time.Time) *Journal {
 	return &Journal{mon: mon, clock: clock}
 }
 
-// Entry is one thing that happened, in the order in which it happened. The kinds
-// are those of webhooks where there is one ("issues.opened", "issues.labeled",
-// "issue_comment.created", "issue_comment.edited", "pull_request.opened",
-// "pull_request.synchronize", "pull_request.ready_for_review",
-// "pull_request_review.submitted", "pull_request_review_comment.created", "check_run.created",
-// "check_run.completed", "check_suite.completed", "workflow_run.completed",
-// "installation.created", "status", …), and besides: "repository.created",
-// "repository.deleted", "push", "push.created", "push.deleted", "push.forced",
-// "pull_request.merged", "reaction.created", "label.created", "label.edited",
-// "merge_group.checks_requested", "workflow_run.job_broken", "check_run.in_progress",
-// "check_run.rerequested", "check_run.requested_action", "check_suite.rerequested",
-// "workflow_run.rerequested" and "app.created".
+// Entry is one event, in order. The kinds are those of webhooks where there is one ("issues.opened", "issues.labeled",
+// "issue_comment.created", "issue_comment.edited", "pull_request.opened", "pull_request.synchronize",
+// "pull_request.ready_for_review", "pull_request_review.submitted", "pull_request_review_comment.created",
+// "check_run.created", "check_run.completed", "check_suite.completed", "workflow_run.completed",
+// "installation.created", "status", …), and in addition: "repository.created", "repository.deleted", "push",
+// "push.created", "push.deleted", "push.forced", "pull_request.merged", "reaction.created", "label.created",
+// "label.edited", "merge_group.checks_requested", "workflow_run.job_broken", "check_run.in_progress",
+// "check_run.rerequested", "check_run.requested_action", "check_suite.rerequested", "workflow_run.rerequested" and
+// "app.created".
 type Entry struct {
 	Seq    int       // 1, 2, 3, …
 	At     time.Time // by the simulator's clock
@@ -70,9 +67,8 @@ func (j *Journal) Timeline(kinds ...string) []Entry {
 	return es
 }
 
-// WaitEntry returns the first entry after sequence number after that match
-// accepts, waiting for it if need be, or the context's error. match is called
-// with the lock held, so it must not call the simulator.
+// WaitEntry returns the first entry after sequence number after that match accepts, waiting for it if needed, or the
+// context's error. match is called with the lock held, so it must not call the simulator.
 func (j *Journal) WaitEntry(ctx context.Context, after int, match func(Entry) bool) (Entry, error) {
 	var found Entry
 	next := max(after, 0)

@@ -13,10 +13,10 @@ type User struct {
 	Made  time.Time
 }
 
-// Email is the address that the account's commits carry.
+// Email is the address in the account's commits.
 func (u *User) Email() string { return fmt.Sprintf("%d+%s@users.noreply.github.com", u.ID, u.Login) }
 
-// Actor is who does something: a person, or an app through an installation.
+// Actor is a person, or an app through an installation.
 type Actor struct {
 	User  *User
 	App   *App
@@ -24,19 +24,19 @@ type Actor struct {
 	Token Token
 }
 
-// Token is the kind of token that somebody acts with, as far as it matters to workflows.
+// Token is the kind of token of an action, if it matters to workflows.
 type Token int
 
-// The tokens. What is done with a workflow's own GITHUB_TOKEN starts no workflows, but for
-// those of a pull request that was opened, updated or reopened: since June 2026 they wait
-// for somebody's approval on github.com, and elsewhere they don't start either.
+// The tokens. Actions with a workflow's own GITHUB_TOKEN start no workflows, except those of a pull request that was
+// opened, updated or reopened: since June 2026 these wait for approval on github.com, and elsewhere they don't start
+// either.
 // https://docs.github.com/en/actions/concepts/security/github_token#when-github_token-triggers-workflow-runs
 // https://github.blog/changelog/2026-06-11-bot-created-pull-requests-can-run-workflows-if-approved/
 const (
 	OwnToken    Token = iota // a person's or an app's
 	GitHubToken              // a workflow's
-	SilentToken              // a workflow's, on a server that starts nothing for it
+	SilentToken              // a workflow's, on a server that starts no workflows for it
 )
 
-// As is an account that does something by itself.
+// As is an account that acts itself.
 func As(u *User) Actor { return Actor{User: u} }

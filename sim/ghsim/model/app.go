@@ -16,7 +16,7 @@ type App struct {
 	ClientID    string
 	Slug, Name  string
 	Owner       *User
-	Bot         *User // the account that its comments and commits carry
+	Bot         *User // the account of its comments and commits
 	Key         *rsa.PrivateKey
 	Permissions map[string]string
 	Events      []string
@@ -24,8 +24,8 @@ type App struct {
 	Hook        *delivery.Hook // nil without a webhook
 
 	ClientSecret string   // for signing people in
-	Callbacks    []string // addresses that sign-in may go back to; none: any
-	SetupURL     string   // where installing goes back to
+	Callbacks    []string // permitted sign-in callback addresses; none: any
+	SetupURL     string   // redirect address after installation
 	PendingHook  string   // address of its webhook, until its keys are fetched
 }
 
@@ -49,11 +49,10 @@ type Installation struct {
 	Permissions map[string]string
 }
 
-// Has reports whether the installation is on a repository.
+// Has reports whether the installation includes a repository.
 func (i *Installation) Has(r *Repository) bool { return slices.Contains(i.Repos, r) }
 
-// Selection says whether it is on all of the account's repositories or on
-// selected ones.
+// Selection reports whether it includes all of the account's repositories or selected ones.
 func (i *Installation) Selection() string {
 	if i.AllRepos {
 		return "all"

@@ -26,7 +26,7 @@ type CheckRun struct {
 	Started, Completed   time.Time
 	Title, Summary, Text *string
 	Annotations          []Annotation
-	Actions              []map[string]any // buttons, as the app gave them
+	Actions              []map[string]any // buttons, in the app's format
 	Job                  *Job             // set for check runs of the check runner
 }
 

@@ -1,7 +1,5 @@
-// Package model is what there is on a simulated GitHub: accounts, repositories,
-// issues, pull requests, checks, workflow runs and apps, and what can be told of
-// each by looking at it. It changes nothing by itself: what happens, and what
-// follows from it, is package world's.
+// Package model is the state of a simulated GitHub: accounts, repositories, issues, pull requests, checks, workflow
+// runs and apps, with queries on each. Package world makes changes and carries out their consequences.
 //
 // Everything here is guarded by the simulator's lock. Start reading at [Hub].
 package model
@@ -14,19 +12,19 @@ import (
 	"time"
 )
 
-// Hub knows everything there is, by its name.
+// Hub contains everything, by name.
 type Hub struct {
 	clock  func() time.Time
 	lastID atomic.Int64
 	url    string
 	users  map[string]*User       // by lower-case login
 	repos  map[string]*Repository // by lower-case owner/name
-	former map[string]*Repository // by the names that they had
+	former map[string]*Repository // by former names
 	apps   map[int64]*App
 	insts  map[int64]*Installation
 }
 
-// NewHub is a hub with nothing in it.
+// NewHub is an empty hub.
 func NewHub(clock func() time.Time) *Hub {
 	h := &Hub{clock: clock, users: map[string]*User{}, repos: map[string]*Repository{}, former: map[string]*Repository{},
 		apps: map[int64]*App{}, insts: map[int64]*Installation{}}
@@ -37,11 +35,10 @@ func NewHub(clock func() time.Time) *Hub {
 // Now is the time by the simulator's clock, in UTC. The lock need not be held.
 func (h *Hub) Now() time.Time { return h.clock().UTC() }
 
-// NextID is the next id; all kinds of thing share one sequence. The lock need not
-// be held.
+// NextID is the next id; all kinds of objects share one sequence. The lock need not be held.
 func (h *Hub) NextID() int64 { return h.lastID.Add(1) }
 
-// LastID is the id that was given last.
+// LastID is the last assigned id.
 func (h *Hub) LastID() int64 { return h.lastID.Load() }
 
 // URL is the base URL of everything, without a trailing slash.
@@ -59,7 +56,7 @@ func (h *Hub) Users() []*User { return sorted(h.users) }
 // AddUser adds an account.
 func (h *Hub) AddUser(u *User) { h.users[strings.ToLower(u.Login)] = u }
 
-// Repository is the repository of a full name, owner/name, which it has or had, or nil.
+// Repository is the repository of a present or former full name, owner/name, or nil.
 func (h *Hub) Repository(fullName string) *Repository {
 	key := strings.ToLower(fullName)
 	if r := h.repos[key]; r != nil {
@@ -68,7 +65,7 @@ func (h *Hub) Repository(fullName string) *Repository {
 	return h.former[key]
 }
 
-// Rename gives a repository another name. What it was called leads to it until another repository is called so.
+// Rename renames a repository. The former name leads to it until another repository has that name.
 // https://docs.github.com/en/repositories/creating-and-managing-repositories/renaming-a-repository
 func (h *Hub) Rename(r *Repository, name string) {
 	h.forget(r)
@@ -77,7 +74,7 @@ func (h *Hub) Rename(r *Repository, name string) {
 }
 
 // Transfer gives a repository another owner. Its former name leads to it, as after a rename; installations of the
-// former owner's don't have it any more.
+// former owner no longer include it.
 // https://docs.github.com/en/repositories/creating-and-managing-repositories/transferring-a-repository
 func (h *Hub) Transfer(r *Repository, to *User) {
 	h.forget(r)
@@ -87,20 +84,20 @@ func (h *Hub) Transfer(r *Repository, to *User) {
 	h.takeOut(r)
 }
 
-// Delete deletes a repository. Its name leads nowhere, and no installation has it any more.
+// Delete deletes a repository, with its name and its place in installations.
 func (h *Hub) Delete(r *Repository) {
 	h.RemoveRepository(r)
 	h.takeOut(r)
 }
 
-// takeOut takes a repository out of all installations.
+// takeOut removes a repository from all installations.
 func (h *Hub) takeOut(r *Repository) {
 	for _, i := range h.Installations() {
 		i.Repos = slices.DeleteFunc(i.Repos, func(x *Repository) bool { return x == r })
 	}
 }
 
-// RenameUser gives an account another login, and its repositories another owner's name.
+// RenameUser renames an account, and the owner of its repositories.
 // https://docs.github.com/en/account-and-profile/concepts/username-changes
 func (h *Hub) RenameUser(u *User, login string) {
 	var own []*Repository
@@ -134,7 +131,7 @@ func (h *Hub) AddRepository(r *Repository) {
 	delete(h.former, key)
 }
 
-// RemoveRepository forgets a repository.
+// RemoveRepository removes a repository.
 func (h *Hub) RemoveRepository(r *Repository) { delete(h.repos, strings.ToLower(r.FullName())) }
 
 // App is the app of an id, or nil.
@@ -156,8 +153,7 @@ func (h *Hub) AppBySlug(slug string) *App {
 // AddApp registers an app.
 func (h *Hub) AddApp(a *App) { h.apps[a.ID] = a }
 
-// Installation is the installation of an id, or nil when there is none, or no
-// longer.
+// Installation is the installation of an id, or nil when there is none, or no longer.
 func (h *Hub) Installation(id int64) *Installation {
 	if i := h.insts[id]; i != nil && !i.Removed {
 		return i
@@ -165,7 +161,7 @@ func (h *Hub) Installation(id int64) *Installation {
 	return nil
 }
 
-// Installations are the installations there are, oldest first.
+// Installations are all installations, oldest first.
 func (h *Hub) Installations() []*Installation {
 	return slices.DeleteFunc(sorted(h.insts), func(i *Installation) bool { return i.Removed })
 }
@@ -173,8 +169,7 @@ func (h *Hub) Installations() []*Installation {
 // AddInstallation adds an installation.
 func (h *Hub) AddInstallation(i *Installation) { h.insts[i.ID] = i }
 
-// Installed are the installations that receive a repository's events, oldest
-// first.
+// Installed are the installations that receive a repository's events, oldest first.
 func (h *Hub) Installed(r *Repository) []*Installation {
 	return slices.DeleteFunc(h.Installations(),
 		func(i *Installation) bool { return !i.Has(r) || !i.Suspended.IsZero() })

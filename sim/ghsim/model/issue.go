@@ -12,7 +12,7 @@ type Label struct {
 	Name, Color, Description string
 }
 
-// DefaultColor is the colour of a label that was given none.
+// DefaultColor is the colour of a label without one.
 const DefaultColor = "ededed"
 
 // Issue is an issue, or the issue side of a pull request.
@@ -31,7 +31,7 @@ type Issue struct {
 	Updated   time.Time
 	Closed    time.Time
 	ClosedBy  *User
-	Reopened  time.Time // for the last time; zero: never
+	Reopened  time.Time // last time; zero: never
 	Comments  []*Comment
 	Reactions []*Reaction
 	Pull      *Pull // nil for a plain issue
@@ -85,7 +85,7 @@ func (i *Issue) HasLabels(names []string) bool {
 	return true
 }
 
-// ReactionKinds are the reactions there are, in the order in which they are shown.
+// ReactionKinds are the kinds of reactions, in display order.
 func ReactionKinds() []string {
 	return []string{"+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes"}
 }

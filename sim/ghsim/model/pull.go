@@ -4,13 +4,13 @@ import (
 	"time"
 )
 
-// Pull is what a pull request has besides what an issue has.
+// Pull is the part of a pull request that an issue lacks.
 type Pull struct {
 	ID               int64
 	Head, Base       string // branch names; both in this repository
 	HeadSHA, BaseSHA string
 	Draft            bool
-	Queue            string // branch of the merge queue that holds it; empty: it is in none
+	Queue            string // branch of its merge queue entry; empty: none
 	MergedAt         time.Time
 	MergedBy         *User
 	MergeSHA         string
@@ -29,19 +29,19 @@ type Review struct {
 
 // ReviewComment is a comment on a line of a pull request, or a reply to one.
 type ReviewComment struct {
-	ID, Review    int64 // Review is the id of the review that it belongs to
+	ID, Review    int64 // Review is the id of its review
 	Issue         *Issue
 	By            *User
 	Body, Path    string
-	First, Line   int  // the lines that it is about, as they were at SHA; First is 0 where it is one
-	Old           bool // the lines are of the base's side
+	First, Line   int  // the commented lines, as they were at SHA; First is 0 for a single line
+	Old           bool // the lines are on the base's side
 	SHA           string
 	ReplyTo       int64 // 0 for the first of a thread
 	Made, Updated time.Time
 	Reactions     []*Reaction
 }
 
-// Thread is the first comment of a thread that a comment belongs to, or nil.
+// Thread is the first comment of a comment's thread, or nil.
 func (i *Issue) Thread(id int64) *ReviewComment {
 	if i.Pull == nil {
 		return nil

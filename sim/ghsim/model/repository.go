@@ -14,8 +14,8 @@ type Repository struct {
 	Dir           string // of the bare git repository
 	Private       bool
 	Archived      bool
-	NoIssues      bool   // issues are switched off
-	NoPulls       bool   // pull requests are switched off
+	NoIssues      bool   // issues are disabled
+	NoPulls       bool   // pull requests are disabled
 	NoDrafts      bool   // the owner's plan has no draft pull requests for it
 	PullsBy       string // who may open pull requests: all ("") or collaborators_only
 	DefaultBranch string
@@ -34,27 +34,27 @@ type Repository struct {
 	Actions       Actions             // what keeps its workflows from running
 	Protection    map[string][]string // branch → required contexts (classic protection)
 	Rules         map[string][]Rule   // branch → rules of rulesets
-	RulesHidden   int                 // the status with which the API refuses to tell the rules; 0: it tells them
-	Strict        map[string]bool     // branch → what is merged into it has to be up to date with it
+	RulesHidden   int                 // the API's status instead of the rules; 0: it returns them
+	Strict        map[string]bool     // branch → merges must be up to date with it
 	TestMerges    map[string]string   // base and head → the commit that merges them
-	Moved         map[int]string      // number → where a transferred issue is in the API; empty: it was deleted
-	Signed        map[string]bool     // commits that GitHub signed
-	SignedOnly    map[string]bool     // branch → classic protection wants signed commits
-	SignOff       bool                // commits made on the web have to be signed off
-	Hooks         bool                // pre-receive hooks judge what is merged, as on GitHub Enterprise Server
+	Moved         map[int]string      // number → API address of a transferred issue; empty: it was deleted
+	Signed        map[string]bool     // commits signed by GitHub
+	SignedOnly    map[string]bool     // branch → classic protection requires signed commits
+	SignOff       bool                // commits made on the web must be signed off
+	Hooks         bool                // pre-receive hooks check merges, as on GitHub Enterprise Server
 	Rulesets      []Ruleset           // made through the API
 	Ruleset       int64
 	Pushes        Pushes
 	Receiving     chan struct{} // capacity 1: one receive-pack at a time
 }
 
-// Pushes is what GitHub does not take in a push, whatever the branch.
+// Pushes is what GitHub refuses in a push, whatever the branch.
 type Pushes struct {
 	FileSize int    // the most bytes of a file; 0: no limit
-	Secret   string // what push protection takes for a secret; empty: nothing
+	Secret   string // what push protection treats as a secret; empty: nothing
 }
 
-// ReadOnly is how GitHub refuses to change a repository that was archived.
+// ReadOnly is GitHub's message for a change of an archived repository.
 // https://docs.github.com/en/repositories/archiving-a-github-repository/archiving-repositories
 // https://github.com/mozilla/fxa/pull/293
 // https://github.com/renovatebot/renovate/blob/main/lib/modules/platform/github/index.ts
@@ -62,9 +62,9 @@ const ReadOnly = "Repository was archived so is read-only."
 
 // Actions is what keeps the workflows of a repository from running.
 type Actions struct {
-	Approval bool   // runs wait until somebody approves them
+	Approval bool   // runs wait for approval
 	NoRunner bool   // jobs stay queued
-	Refusal  string // jobs are never started, and this is said about each
+	Refusal  string // jobs never start, with this message for each
 	Startup  bool   // runs fail before they have a job
 	Late     bool   // a job that needs others is made when those have ended, as on github.com
 }
@@ -98,7 +98,7 @@ func (r *Repository) Comment(id int64) *Comment {
 	return nil
 }
 
-// first is the first of a list that is asked for; nil when there is none.
+// first is the first match in a list; nil when there is none.
 func first[T any](all []*T, is func(*T) bool) *T {
 	if n := slices.IndexFunc(all, is); n >= 0 {
 		return all[n]
@@ -127,8 +127,7 @@ func (r *Repository) Label(name string) *Label {
 // Head is the commit of a branch; empty when there is no such branch.
 func (r *Repository) Head(branch string) string { return r.Refs["refs/heads/"+branch] }
 
-// Member reports whether a user was given a role, so that theirs is not only everybody's
-// to read what is public.
+// Member reports whether a user has a role in addition to everybody's right to read a public repository.
 func (r *Repository) Member(login string) bool {
 	role := r.Perms[strings.ToLower(login)]
 	return strings.EqualFold(login, r.Owner.Login) || role != "" && role != "none"
@@ -152,10 +151,10 @@ func (r *Repository) Role(login string) string {
 // rights of those before it.
 func Roles() []string { return []string{"none", "read", "triage", "write", "maintain", "admin"} }
 
-// RoleRank is a role's place among Roles.
+// RoleRank is a role's index in Roles.
 func RoleRank(role string) int { return slices.Index(Roles(), role) }
 
-// AtLeast reports whether role have includes role want.
+// AtLeast reports whether the role have includes the role want.
 func AtLeast(have, want string) bool { return RoleRank(have) >= RoleRank(want) }
 
 // StatusesOf are a commit's statuses, newest first.
@@ -182,12 +181,12 @@ func (r *Repository) LatestChecks(st *Suite) []*CheckRun {
 	return ks
 }
 
-// RunOf is the workflow run that a suite is of, or nil.
+// RunOf is the workflow run of a suite, or nil.
 func (r *Repository) RunOf(st *Suite) *Run {
 	return first(r.Runs, func(run *Run) bool { return run.Suite == st })
 }
 
-// Association is how an author belongs to a repository.
+// Association is an author's relation to a repository.
 func (r *Repository) Association(u *User) string {
 	switch {
 	case u == nil || u.Kind == "Bot":

@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// Rule is one rule of a ruleset that is in force on a branch. Its parameters are as the
-// REST API prints them.
+// Rule is one rule of a ruleset in force on a branch. Its parameters are in the REST API's format.
 // https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch
 type Rule struct {
 	Type       string         // required_status_checks, workflows, required_signatures, …
@@ -15,7 +14,7 @@ type Rule struct {
 	Ruleset    int64
 }
 
-// The kinds of rules that something follows from here.
+// The kinds of rules that the simulator enforces.
 const (
 	RuleChecks      = "required_status_checks"
 	RuleWorkflows   = "workflows"
@@ -28,16 +27,16 @@ const (
 	RuleMessage     = "commit_message_pattern"
 )
 
-// RequiredCheck is a check or a status that a branch wants green.
+// RequiredCheck is a check or a status that a branch requires to be green.
 type RequiredCheck struct {
 	Context string
 	App     int64 // only this app's counts; 0: any app's
 }
 
-// RequiredWorkflow is a workflow that a branch wants to have run and succeeded.
+// RequiredWorkflow is a workflow that must have succeeded for a branch.
 type RequiredWorkflow struct {
 	Path       string
-	Repository int64  // where its file is
+	Repository int64  // of its file
 	Ref        string // of that repository; empty: its default branch
 }
 
@@ -56,7 +55,7 @@ func (r *Repository) HasRule(branch, kind string) bool {
 	return slices.ContainsFunc(r.Rules[branch], func(x Rule) bool { return x.Type == kind })
 }
 
-// UpToDate reports whether what is merged into a branch has to be up to date with it.
+// UpToDate reports whether merges into a branch must be up to date with it.
 func (r *Repository) UpToDate(branch string) bool {
 	return r.Strict[branch] || slices.ContainsFunc(r.Rules[branch], func(x Rule) bool {
 		strict, _ := x.Parameters["strict_required_status_checks_policy"].(bool)
@@ -64,7 +63,7 @@ func (r *Repository) UpToDate(branch string) bool {
 	})
 }
 
-// Printed is a rule's parameters, with what the repository's settings add to them.
+// Printed is a rule's parameters, with those added by the repository's settings.
 func (r *Repository) Printed(branch string, x Rule) map[string]any {
 	out := maps.Clone(x.Parameters)
 	if x.Type == RuleChecks && r.Strict[branch] {
@@ -73,7 +72,7 @@ func (r *Repository) Printed(branch string, x Rule) map[string]any {
 	return out
 }
 
-// RequiredChecks are the checks that a branch wants, by protection and by rules.
+// RequiredChecks are the checks required for a branch, by protection and by rules.
 func (r *Repository) RequiredChecks(branch string) []RequiredCheck {
 	var all []RequiredCheck
 	for _, c := range r.Protection[branch] {
@@ -88,7 +87,7 @@ func (r *Repository) RequiredChecks(branch string) []RequiredCheck {
 	return all
 }
 
-// RequiredWorkflows are the workflows that a branch wants to have run.
+// RequiredWorkflows are the workflows required for a branch.
 func (r *Repository) RequiredWorkflows(branch string) []RequiredWorkflow {
 	var all []RequiredWorkflow
 	for _, x := range r.Rules[branch] {
@@ -101,7 +100,7 @@ func (r *Repository) RequiredWorkflows(branch string) []RequiredWorkflow {
 	return all
 }
 
-// entries are the objects of a list among the parameters of the rule of that name.
+// entries are the objects of a list parameter of a rule.
 func entries(x Rule, name string) []map[string]any {
 	if x.Type != name {
 		return nil
@@ -116,7 +115,7 @@ func entries(x Rule, name string) []map[string]any {
 	return out
 }
 
-// number is a number as JSON or Go code gives it.
+// number is a number from JSON or Go code.
 func number(v any) int64 {
 	switch n := v.(type) {
 	case float64:
@@ -129,8 +128,8 @@ func number(v any) int64 {
 	return 0
 }
 
-// Guarded are the full names of the branches that only pull requests can change, sorted. A
-// rule against force pushes alone leaves a branch open.
+// Guarded are the full names of the branches that only pull requests can change, sorted. A rule against force pushes
+// alone does not guard a branch.
 func (r *Repository) Guarded() []string {
 	guarded := map[string]bool{}
 	for b := range r.Protection {

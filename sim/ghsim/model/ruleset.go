@@ -2,14 +2,14 @@ package model
 
 import "slices"
 
-// Ruleset is a ruleset that was made through the API, for the branches that it names.
+// Ruleset is a ruleset made through the API, for named branches.
 type Ruleset struct {
 	ID       int64
 	Name     string
 	Branches []string
 }
 
-// AddRuleset puts a ruleset's rules in force.
+// AddRuleset adds a ruleset's rules.
 func (r *Repository) AddRuleset(s Ruleset, rules []Rule) {
 	r.Rulesets = append(r.Rulesets, s)
 	for _, b := range s.Branches {
@@ -20,7 +20,7 @@ func (r *Repository) AddRuleset(s Ruleset, rules []Rule) {
 	}
 }
 
-// DropRuleset ends a ruleset; false when there is none of that id.
+// DropRuleset removes a ruleset; false when there is none of that id.
 func (r *Repository) DropRuleset(id int64) bool {
 	n := len(r.Rulesets)
 	r.Rulesets = slices.DeleteFunc(r.Rulesets, func(s Ruleset) bool { return s.ID == id })

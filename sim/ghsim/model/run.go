@@ -13,35 +13,35 @@ type Run struct {
 	Attempt            int
 	WorkflowID         int64
 	Name, Path         string
-	From               *Repository // that has the workflow's file; nil: the one that it runs in
-	FromRef            string      // the branch of it that the file was read from
+	From               *Repository // with the workflow's file; nil: the one in which it runs
+	FromRef            string      // branch of the workflow's file
 	Event              runner.Event
 	Branch, SHA        string
 	Ref                string // what its jobs check out, such as refs/pull/3/merge
-	Checkout           string // the commit that is; SHA, or the test merge of a pull request
-	Group              string // of its concurrency; empty: it minds no other run
-	Held               bool   // it waits: for somebody's approval, a runner, or another run of its group
-	Cancel             func() // ends its jobs, while they are executed
+	Checkout           string // the commit of Ref; SHA, or the test merge of a pull request
+	Group              string // its concurrency group; empty: none
+	Held               bool   // it waits for approval, a runner, or another run of its group
+	Cancel             func() // ends its running jobs
 	Suite              *Suite
 	Actor              *User
 	Status, Conclusion string
 	Made, Updated      time.Time
 	Started            time.Time
-	Planned            []runner.Job // what it runs
-	Waiting            []runner.Job // of those, what makes jobs later, when what it needs has ended
-	Broken             []Broken     // of those, what made no job, in its present attempt
+	Planned            []runner.Job // all of its jobs
+	Waiting            []runner.Job // of those, jobs to be made after others have ended
+	Broken             []Broken     // of those, jobs that could not be made, in its present attempt
 	Jobs               []*Job       // of every attempt
 	Artifacts          []*Artifact  // of every attempt, oldest first
 }
 
-// Broken is a job of a workflow file that made no job: its matrix is empty, say. The run
-// fails of it, and no check run tells why.
+// Broken is a job of a workflow file that could not be made, for example with an empty matrix. It fails the run, and no
+// check run explains it.
 type Broken struct {
 	Job runner.Job
 	Why string
 }
 
-// Artifact is what a job of a run uploaded.
+// Artifact is an upload of a job of a run.
 type Artifact struct {
 	ID      int64
 	Name    string
@@ -50,7 +50,7 @@ type Artifact struct {
 	Expired bool
 }
 
-// Source is the repository that has the workflow's file. in is the one that it runs in.
+// Source is the repository with the workflow's file. in is the one in which it runs.
 func (r *Run) Source(in *Repository) *Repository {
 	if r.From != nil {
 		return r.From
@@ -76,7 +76,7 @@ func (r *Run) Latest() []*Job {
 type Job struct {
 	ID       int64 // also its check run's id, as on GitHub
 	Run      *Run
-	Attempts []int // of the run that this job counts in
+	Attempts []int // the run's attempts that include this job
 	Plan     runner.Job
 	Check    *CheckRun
 	Steps    []*runner.Step

@@ -1,9 +1,7 @@
-// Package monitor is the lock of a simulated GitHub and the work that goes on
-// behind its requests.
+// Package monitor is the lock of a simulated GitHub and its background work.
 //
-// One lock guards everything, so that a change, the journal's entry about it and
-// the webhooks that tell of it are seen together. Rooms that keep state take the
-// [Monitor] and say of each method whether it wants the lock held.
+// One lock guards everything, so that a change, its journal entry and its webhooks become visible together. Packages
+// with state use the [Monitor] and document for each method whether it requires the lock.
 package monitor
 
 import (
@@ -13,8 +11,8 @@ import (
 	"sync"
 )
 
-// Monitor is a lock, the condition that what happens under it signals, and the
-// goroutines that [Monitor.WaitIdle] waits for and [Monitor.Close] ends.
+// Monitor is a lock, the condition that signals changes, and the goroutines that [Monitor.WaitIdle] waits for and
+// [Monitor.Close] ends.
 type Monitor struct {
 	sync.Mutex
 	changed *sync.Cond
@@ -25,7 +23,7 @@ type Monitor struct {
 	wg      sync.WaitGroup
 }
 
-// New is a monitor with nothing under way.
+// New is a monitor without running work.
 func New() *Monitor {
 	m := &Monitor{}
 	m.changed = sync.NewCond(&m.Mutex)
@@ -33,11 +31,11 @@ func New() *Monitor {
 	return m
 }
 
-// Context ends with Close. It bounds what is started with Go.
+// Context ends with Close. It bounds work started with Go.
 func (m *Monitor) Context() context.Context { return m.ctx }
 
-// Go runs work in the background, unless the monitor was closed. The lock is
-// held when Go is called, and not when work runs.
+// Go runs work in the background, unless the monitor was closed. The lock is held when Go is called, and not when work
+// runs.
 func (m *Monitor) Go(work func()) {
 	if m.closed {
 		return
@@ -52,16 +50,16 @@ func (m *Monitor) Go(work func()) {
 	})
 }
 
-// Serve runs work until Close without counting it as something under way.
+// Serve runs work until Close, without counting it for WaitIdle.
 func (m *Monitor) Serve(work func()) { m.wg.Go(work) }
 
-// Signal wakes those who wait for a change; the lock is held.
+// Signal wakes the goroutines that wait for a change; the lock is held.
 func (m *Monitor) Signal() { m.changed.Broadcast() }
 
 // Closed reports whether Close was called; the lock is held.
 func (m *Monitor) Closed() bool { return m.closed }
 
-// WaitIdle returns when nothing is under way, or with the context's error.
+// WaitIdle returns when no work is running, or with the context's error.
 func (m *Monitor) WaitIdle(ctx context.Context) error {
 	return m.Await(ctx, func() bool { return m.busy == 0 })
 }
@@ -88,8 +86,8 @@ func (m *Monitor) Await(ctx context.Context, done func() bool) error {
 	return nil
 }
 
-// Close ends the context, and whoever waits, with an error. It reports whether
-// this was the first call. [Monitor.Wait] waits for what was under way.
+// Close ends the context, and all waits with an error. It reports whether this was the first call. [Monitor.Wait] waits
+// for running work.
 func (m *Monitor) Close() bool {
 	m.Lock()
 	defer m.Unlock()

@@ -7,8 +7,8 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/model"
 )
 
-// How far back the base and its pull requests tell what reports. No document says; these are
-// what one look at the simulator tells.
+// How much history of the base and its pull requests is considered. There is no documentation; these are the limits of
+// the simulator's query for a head.
 const (
 	baseCommits = 3
 	mergedPulls = 5
@@ -19,16 +19,15 @@ type known map[string][]report
 
 func (k known) add(all []report) {
 	for _, p := range all {
-		if p.standing() != skipped { // what never runs here is not missed
+		if p.standing() != skipped { // a check that never runs here is not missed
 			k[p.name] = append(k[p.name], p)
 		}
 	}
 }
 
-// expected are the names that should have reported on the head and did not, sorted: those of
-// the task's earlier heads, and those that reported on most of the base's last commits or of
-// the pull requests that were merged last. What reports on the base and not on pull requests
-// is of the base alone, as a deployment is.
+// expected are the names that should have reported on the head and did not, sorted: those of the task's earlier heads,
+// and those that reported on most of the base's last commits or of the last merged pull requests. Names that report on
+// the base and not on pull requests belong to the base alone, such as a deployment.
 func (v *verdict) expected() []string {
 	all := known{}
 	for _, sha := range v.q.Earlier {
@@ -49,8 +48,7 @@ func (v *verdict) expected() []string {
 	return names
 }
 
-// addMost adds the names that reported on more than half of some commits. It reports whether
-// anything reported on any.
+// addMost adds the names that reported on more than half of some commits. It reports whether any commit has reports.
 func (v *verdict) addMost(all known, shas []string) (some bool) {
 	names, count := known{}, map[string]int{}
 	for _, sha := range shas {
@@ -70,7 +68,7 @@ func (v *verdict) addMost(all known, shas []string) (some bool) {
 	return some
 }
 
-// mergedHeads are the last commits of the pull requests that were merged last into the base.
+// mergedHeads are the last commits of the pull requests last merged into the base.
 func (v *verdict) mergedHeads() []string {
 	var merged []*model.Pull
 	for _, i := range v.repo.Issues {
@@ -90,10 +88,9 @@ func (v *verdict) nameReported(name string) bool {
 	return slices.ContainsFunc(v.reports, func(p report) bool { return p.name == name })
 }
 
-// certain reports whether something like what reported elsewhere reports on the head for
-// certain. Nothing keeps a status or a check run of an app from coming. A job comes where
-// the head's workflow file has it and is started for every head of this pull request, and
-// where the branch itself took the job out of the file that it began with.
+// certain reports whether something that reported elsewhere certainly reports on the head. A status or a check run of
+// an app is certain. A job is certain if the head's workflow file has it and starts for every head of this pull
+// request, or if the branch itself removed the job from its first version of the file.
 func (v *verdict) certain(p report) bool {
 	j := p.job()
 	if j == nil {
@@ -107,7 +104,7 @@ func (v *verdict) certain(p report) bool {
 	file := v.workflow(v.repo, v.pull.HeadSHA, j.Run.Path)
 	_, has := file.Jobs[key(j)]
 	if !has && v.q.Accepted {
-		return false // a person has seen that the branch takes the job out
+		return false // a person has seen that the branch removes the job
 	}
 	if !has {
 		file = v.workflow(v.repo, v.q.Base, j.Run.Path)
@@ -116,8 +113,8 @@ func (v *verdict) certain(p report) bool {
 	return has && file.starts(v.pull) && !v.jobReported(j)
 }
 
-// jobReported reports whether a job of the same workflow file reported on the head, under
-// another name maybe: those of a matrix have the names of their combinations.
+// jobReported reports whether a job of the same workflow file reported on the head, possibly under another name: jobs
+// of a matrix are named after their combinations.
 // https://docs.github.com/en/actions/how-tos/write-workflows/choose-what-workflows-do/run-job-variations
 func (v *verdict) jobReported(j *model.Job) bool {
 	return slices.ContainsFunc(v.reports, func(p report) bool {

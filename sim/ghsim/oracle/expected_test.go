@@ -9,9 +9,9 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/oracle"
 )
 
-// What should have reported and did not is missed.
+// Missing reports of earlier heads are missed.
 func TestExpectedOfEarlierHeads(t *testing.T) {
-	// here is that the head's tests are green, and that its workflow file says this.
+	// here sets the head's tests to green, and its workflow file.
 	here := func(w *world, file string) {
 		w.files[head+ci], w.files[base+ci] = file, file
 		of(w.run(head, "push", "unit success"), "unit", ".github/workflows/unit.yml")
@@ -97,7 +97,7 @@ func TestExpectedOfEarlierHeads(t *testing.T) {
 	})
 }
 
-// Names are known from the base's last heads, too, and from its last merged pull requests.
+// Names are also known from the base's last heads, and from its last merged pull requests.
 func TestExpectedOfTheBase(t *testing.T) {
 	try(t, []verdict{
 		{says: "most of the base's last commits", state: func(w *world) {
@@ -174,7 +174,7 @@ func TestExpectedOfTheBase(t *testing.T) {
 	})
 }
 
-// Missing means wait, then ask; until then the words differ, and nothing else does.
+// Missing reports mean wait, then ask; only the words differ meanwhile.
 func TestWait(t *testing.T) {
 	w := newWorld(t)
 	w.run(head, "pull_request", "test success")

@@ -1,23 +1,21 @@
-// Package oracle says whether a pull request's present head is green, by GitHub's documents
-// and by what SIA promises about validation. It reads the simulator's state and shares
-// nothing with SIA's own gate, so that a test can hold one against the other: where SIA
-// passes a head, the oracle must call it green at that moment.
+// Package oracle decides whether a pull request's present head is green, by GitHub's documentation and by SIA's
+// promises about validation. It reads the simulator's state and shares nothing with SIA's gate, so that a test can
+// compare the two: where SIA passes a head, the oracle must call it green at that moment.
 //
-// It is a specification. Each rule stands beside the page of GitHub that it is from; where
-// no page is named it is SIA's promise, which asks for more than GitHub does: a check that was
-// skipped is no evidence, and what should have reported is missed. Where the documents leave
-// room the oracle allows what they allow, so that its "not green" is worth a look:
+// It is a specification. Each rule has a link to GitHub's page; without one it is SIA's promise, which is stricter than
+// GitHub: a skipped check is no evidence, and missing reports are missed. Where the documentation is ambiguous, the
+// oracle is lenient, so that its "not green" is reliable:
 //
-//   - Where rules or settings name what is required, nothing else counts but the jobs that a
-//     required one needs: neither another red check nor a workflow run that failed by itself.
-//   - A check run that an app makes anew replaces the one of that name, even one that runs.
-//   - Of a cancelled run every job is replaced by the same job of a later run.
-//   - A required workflow is green where its run is, whatever its jobs were allowed to do.
-//   - A name is expected, not a check: whoever reports it, it has reported. So has a job that
-//     reports under another name.
+//   - If rules or settings name required checks, only these count, and the jobs that they need:
+//     neither another red check nor a workflow run that failed by itself.
+//   - A check run that an app makes again replaces the one of that name, even a running one.
+//   - Every job of a cancelled run is replaced by the same job of a later run.
+//   - A required workflow is green if its run is, whatever the results of jobs that may fail.
+//   - A name is expected, not a check: any report of that name suffices, and so does a job
+//     that reports under another name.
 //
-// Start reading at [Ask]. What reported is in report.go, what it says in standing.go, what of
-// it counts in required.go, and what is missed in expected.go.
+// Start reading at [Ask]. Reports are in report.go, their results in standing.go, the required
+// ones in required.go, and missing ones in expected.go.
 package oracle
 
 import (
@@ -29,30 +27,30 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/model"
 )
 
-// Question names a pull request and what SIA was told about it.
+// Question names a pull request and what SIA was given about it.
 type Question struct {
 	Repo     string        // owner/name
 	Pull     int           // number
 	Own      string        // slug of SIA's app: its check runs and statuses don't count
 	Required []string      // names that SIA's settings require
-	Waived   []string      // names of checks that a person said to go on without
-	Vouched  []string      // names of checks that a person said build or test the code
-	Accepted bool          // a person accepted what the branch changes of workflows and tests
+	Waived   []string      // names of checks that a person waived
+	Vouched  []string      // names of checks that, according to a person, build or test the code
+	Accepted bool          // a person accepted the branch's changes of workflows and tests
 	Earlier  []string      // SHAs of the task's earlier heads, oldest first
-	Base     string        // SHA of the base commit that excuses what is red there too
-	Wait     time.Duration // how long what is missing is waited for; it changes only the words
+	Base     string        // SHA of the base commit, which excuses checks that are red there too
+	Wait     time.Duration // how long SIA waits for missing reports; it changes only the words
 }
 
-// Answer is how the present head stands.
+// Answer is the verdict on the present head.
 type Answer struct {
 	Head  string   // SHA of the pull request's present head
 	Open  bool     // the pull request is neither closed nor merged; Green does not depend on it
-	Green bool     // everything that counts is green, and something ran the code
-	Red   []string // names of what counts, is red on the head and not excused, sorted
+	Green bool     // everything that counts is green, and some check ran the code
+	Red   []string // names of reports that count, are red on the head and not excused, sorted
 	Why   []string // why it is not green, one sentence each; empty where Green
 }
 
-// Source reads what the model does not hold.
+// Source reads what the model lacks.
 type Source interface {
 	// File is a file of a repository at a commit; false where there is none.
 	File(r *model.Repository, sha, path string) (string, bool)
@@ -89,14 +87,13 @@ func Ask(r *model.Repository, q Question, now time.Time, src Source) Answer {
 		Red: slices.Compact(v.red), Why: v.why}
 }
 
-// testMerge is the commit that merges a pull request into its base as both are now; "" where
-// none was made.
+// testMerge is the commit that merges a pull request's present head into its present base; "" if none was made.
 // https://docs.github.com/en/rest/pulls/pulls#get-a-pull-request
 func testMerge(r *model.Repository, p *model.Pull) string {
 	return r.TestMerges[r.Head(p.Base)+p.HeadSHA]
 }
 
-// verdict is an answer in the making.
+// verdict is an answer in progress.
 type verdict struct {
 	repo *model.Repository
 	pull *model.Pull
@@ -104,16 +101,16 @@ type verdict struct {
 	now  time.Time
 	src  Source
 
-	reports []report     // what stands on the head
+	reports []report     // reports on the head
 	runs    []*model.Run // the workflow runs of the head
-	base    excuses      // what is red on the base
+	base    excuses      // red reports of the base
 
-	names      []model.RequiredCheck    // that have to be green
-	workflows  []model.RequiredWorkflow // that have to be green
-	everything bool                     // what reported counts, whatever its name
+	names      []model.RequiredCheck    // must be green
+	workflows  []model.RequiredWorkflow // must be green
+	everything bool                     // all reports count, whatever their names
 	needed     map[*model.Job]bool      // the jobs that required ones need
 
-	evidence bool // something that counts ran the code and succeeded
+	evidence bool // a report that counts ran the code and succeeded
 	red, why []string
 }
 
@@ -132,9 +129,9 @@ func (v *verdict) judgeReports() {
 		case green:
 			v.evidence = v.evidence || v.ranCode(p)
 		case skipped:
-			if why := v.failureBeside(p); why != "" {
+			if why := v.failureInRun(p); why != "" {
 				v.because("%q was skipped, and %s.", p.name, why)
-			} else if why := v.passedOver(p); why != "" {
+			} else if why := v.wronglySkipped(p); why != "" {
 				v.because("%q was skipped, and %s.", p.name, why)
 			}
 		case running:
@@ -147,9 +144,8 @@ func (v *verdict) judgeReports() {
 	}
 }
 
-// judgeRuns judges the workflow runs as criteria of their own: an empty matrix makes no job
-// and fails the run, a startup failure makes no check run, and an approval that is missing
-// makes none either.
+// judgeRuns judges the workflow runs separately: an empty matrix makes no job and fails the run; a startup failure or a
+// missing approval makes no check run.
 // https://github.com/canonical/operator-workflows/issues/918
 func (v *verdict) judgeRuns() {
 	if !v.everything {
@@ -177,7 +173,7 @@ func (v *verdict) judgeRun(run *model.Run) {
 	}
 }
 
-// judgeWorkflows judges the workflows that rules require: one is green where its run is.
+// judgeWorkflows judges the workflows that rules require: one is green if its run is.
 func (v *verdict) judgeWorkflows() {
 	for _, want := range v.workflows {
 		found := false
@@ -205,8 +201,7 @@ func (v *verdict) judgeWorkflows() {
 	}
 }
 
-// judgeJobs judges the jobs that say why a run is not green. What is red may be excused, and then the others are
-// evidence.
+// judgeJobs judges the jobs that explain why a run is not green. If the red ones are excused, the others are evidence.
 func (v *verdict) judgeJobs(run *model.Run) {
 	for _, p := range jobsOf(run) {
 		switch p.standing() {
@@ -220,9 +215,9 @@ func (v *verdict) judgeJobs(run *model.Run) {
 	}
 }
 
-// judgeRed says that a report is red, unless it is so on the base, too. What only people can mend is no fault of the
-// change, and a person may take that on. "Required status checks must pass": one that a
-// rule names stops the merge whatever the base is, until a person takes that on.
+// judgeRed judges a report as red, unless it is red on the base, too. Failures that only people can fix are not the
+// change's fault, and a person may accept them. "Required status checks must pass": one that a rule names blocks the
+// merge whatever the base's state, until a person accepts it.
 // https://docs.github.com/en/pull-requests/reference/status-checks
 func (v *verdict) judgeRed(p report) {
 	switch {
@@ -248,7 +243,7 @@ func (v *verdict) ruled(p report) bool {
 			func(want model.RequiredWorkflow) bool { return v.fulfils(j.Run, want) })
 }
 
-// waived reports whether a person said to go on without a report. Where several bear its name, more is said with it.
+// waived reports whether a person waived a report. If several have its name, the waiver names more.
 func (v *verdict) waived(p report) bool {
 	return slices.ContainsFunc(v.q.Waived, func(name string) bool {
 		return name == p.name || strings.HasPrefix(name, p.name+" (")

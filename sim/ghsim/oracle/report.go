@@ -13,8 +13,7 @@ type report struct {
 	status *model.Status   // nil: a check run
 }
 
-// job is the job of a workflow run that reports; nil for check runs that were made through
-// the API, and for statuses.
+// job is the workflow job of a report; nil for check runs made through the API, and for statuses.
 func (p report) job() *model.Job {
 	if p.check == nil {
 		return nil
@@ -22,8 +21,7 @@ func (p report) job() *model.Job {
 	return p.check.Job
 }
 
-// reportsOn are the criteria of a commit and, where there is one, of the test merge commit.
-// An app's own are left out.
+// reportsOn are the reports on a commit and, if there is one, on the test merge commit. An app's own are left out.
 //
 // Each job of each run is a criterion of its own, and so are a check and a status of one
 // name: "If you have a check and a status with the same name, and you select that name as a
@@ -40,9 +38,9 @@ func reportsOn(r *model.Repository, own, sha, merge string) []report {
 	return append(all, append(madeOn(r, own, sha, merge), statusesOn(r, own, sha, merge)...)...)
 }
 
-// madeOn are the check runs that apps made through the API, the newest of each app and name.
-// "Filters check runs by their completed_at timestamp. latest returns the most recent check
-// runs." They have no attempts: making one anew is how it is run again.
+// madeOn are the check runs that apps made through the API, the newest of each app and name. "Filters check runs by
+// their completed_at timestamp. latest returns the most recent check runs." They have no attempts: a rerun makes a new
+// one.
 // https://docs.github.com/en/rest/checks/runs#list-check-runs-for-a-git-reference
 //
 // "If the test merge commit has a status, the test merge commit must pass. Otherwise, the
@@ -69,8 +67,8 @@ func madeOn(r *model.Repository, own, sha, merge string) []report {
 	return all
 }
 
-// statusesOn are the commit statuses, the newest of each context, whoever set it. One on the
-// test merge commit stands in the place of the head's.
+// statusesOn are the commit statuses, the newest of each context, whoever set it. One on the test merge commit replaces
+// the head's.
 // https://docs.github.com/en/rest/commits/statuses#get-the-combined-status-for-a-specific-reference
 func statusesOn(r *model.Repository, own, sha, merge string) []report {
 	seen := map[string]bool{}
@@ -89,9 +87,8 @@ func statusesOn(r *model.Repository, own, sha, merge string) []report {
 	return all
 }
 
-// latest reports whether a job is of the newest attempt of its run that has it. Only a later
-// attempt of the same run and job replaces an earlier one: a check that failed and passed as
-// attempts of one job is flaky, and passes.
+// latest reports whether a job belongs to the newest attempt of its run that includes it. Only a later attempt of the
+// same run and job replaces an earlier one: a check that failed and passed as attempts of one job is flaky, and passes.
 // https://docs.github.com/en/actions/how-tos/manage-workflow-runs/re-run-workflows-and-jobs
 func latest(j *model.Job) bool {
 	newest := 0
@@ -105,8 +102,8 @@ func latest(j *model.Job) bool {
 	return slices.Contains(j.Attempts, newest)
 }
 
-// jobReplaced reports whether a job was cancelled, by itself or with its run, and a later run
-// of the same workflow for the same commit has it too.
+// jobReplaced reports whether a job was cancelled, by itself or with its run, and a later run of the same workflow for
+// the same commit includes it too.
 // https://docs.github.com/en/actions/how-tos/write-workflows/choose-when-workflows-run/control-workflow-concurrency
 func jobReplaced(r *model.Repository, j *model.Job) bool {
 	if j.Check.Conclusion != "cancelled" && j.Run.Conclusion != "cancelled" {
@@ -125,15 +122,14 @@ func jobReplaced(r *model.Repository, j *model.Job) bool {
 	return false
 }
 
-// runReplaced reports whether a run was cancelled and a later run of the same workflow for
-// the same commit took its place.
+// runReplaced reports whether a run was cancelled and a later run of the same workflow for the same commit replaced it.
 func runReplaced(r *model.Repository, run *model.Run) bool {
 	return run.Conclusion == "cancelled" && slices.ContainsFunc(r.Runs, func(o *model.Run) bool {
 		return o != run && o.SHA == run.SHA && sameWorkflow(r, o, run) && began(o) > began(run)
 	})
 }
 
-// began orders the last attempts of runs: ids are given in order, to runs and to jobs.
+// began orders the last attempts of runs: ids increase, for runs and for jobs.
 func began(run *model.Run) int64 {
 	last := run.ID
 	for _, j := range run.Jobs {
@@ -158,7 +154,7 @@ func runsOn(r *model.Repository, sha string) []*model.Run {
 	return all
 }
 
-// jobsOf are the jobs of a run, as its newest attempts left them.
+// jobsOf are the jobs of a run, in their newest attempts.
 func jobsOf(run *model.Run) []report {
 	var all []report
 	for _, j := range run.Jobs {

@@ -6,7 +6,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/model"
 )
 
-// The verdict is about the pull request's present head, or there is none.
+// The verdict is about the pull request's present head only.
 func TestPresentHead(t *testing.T) {
 	try(t, []verdict{
 		{says: "a green check passes", state: func(w *world) {
@@ -31,7 +31,7 @@ func TestPresentHead(t *testing.T) {
 	})
 }
 
-// Each job of each workflow is a criterion of its own, known by app, suite and job.
+// Each job of each workflow is a separate report, identified by app, suite and job.
 func TestCriteria(t *testing.T) {
 	try(t, []verdict{
 		{says: "two workflows may have jobs of one name: the worst counts", state: func(w *world) {
@@ -68,8 +68,7 @@ func TestCriteria(t *testing.T) {
 	})
 }
 
-// A run that was cancelled counts as replaced by a later run of the same workflow and job on
-// the same head.
+// A cancelled run counts as replaced by a later run of the same workflow and job on the same head.
 func TestConcurrency(t *testing.T) {
 	try(t, []verdict{
 		{says: "a later run replaces the cancelled one", state: func(w *world) {
@@ -156,8 +155,7 @@ func TestMadeThroughTheAPI(t *testing.T) {
 	})
 }
 
-// Commit statuses count, the newest of each context, and those on the test merge commit as
-// GitHub counts them.
+// Commit statuses count, the newest of each context, and those on the test merge commit as GitHub counts them.
 func TestStatuses(t *testing.T) {
 	dana, erin := &model.User{Login: "dana"}, &model.User{Login: "erin"}
 	try(t, []verdict{

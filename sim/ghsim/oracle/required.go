@@ -8,9 +8,8 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/model"
 )
 
-// require finds out what has to be green: what the rules and the protection of the base name,
-// and what SIA's settings name. Where none names anything, and where the rules can't be read,
-// everything that reported counts. So it does where all that is required is waived.
+// require determines what has to be green: the names in the rules and the protection of the base, and those in SIA's
+// settings. If there are none, or if the rules can't be read, or if all required ones are waived, all reports count.
 // https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch
 func (v *verdict) require() {
 	if v.repo.RulesHidden == 0 {
@@ -27,8 +26,8 @@ func (v *verdict) require() {
 	v.requireNeeded()
 }
 
-// requireNeeded finds the jobs that required ones need. GitHub looks at the required name alone, which may be one job
-// that sums others up and does not look at all that they did; SIA promises that what it needs is green.
+// requireNeeded finds the jobs that required ones need. GitHub checks only the required name, which may be a job that
+// summarises others incompletely; SIA promises that its dependencies are green.
 func (v *verdict) requireNeeded() {
 	v.needed = map[*model.Job]bool{}
 	for _, p := range v.reports {
@@ -51,9 +50,8 @@ func (v *verdict) counts(p report) bool {
 		slices.ContainsFunc(v.names, func(want model.RequiredCheck) bool { return v.matches(p, want) })
 }
 
-// matches reports whether a report is one that is required. "Required status checks do not
-// take workflow, matrix, or event trigger types into account": everything of that name
-// counts, and with an expected app everything of that name by it.
+// matches reports whether a report is a required one. "Required status checks do not take workflow, matrix, or event
+// trigger types into account": all reports of that name count, or, with an expected app, all of that name by it.
 // https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/troubleshooting-rules#troubleshooting-required-status-checks
 //
 // "If the status is set by any other person or integration, merging won't be allowed."
@@ -75,8 +73,8 @@ func (v *verdict) reported(want model.RequiredCheck) bool {
 	return slices.ContainsFunc(v.reports, func(p report) bool { return v.matches(p, want) })
 }
 
-// fulfils reports whether a run is one of a workflow that a rule requires: the file at that
-// path in that repository, run for the pull request.
+// fulfils reports whether a run belongs to a required workflow: the file at that path in that repository, run for the
+// pull request.
 //
 // "Ruleset workflows support using the pull_request, pull_request_target and merge_group
 // events."
@@ -90,16 +88,16 @@ func (v *verdict) fulfils(run *model.Run, want model.RequiredWorkflow) bool {
 		slices.Contains([]string{"pull_request", "pull_request_target", "merge_group"}, run.Event.Name)
 }
 
-// soon is how long what a run has begun may take for what it is still to make to be waited for.
-const soon = 3 * time.Hour
+// furtherJobsWait is how long after its start a run's further jobs are waited for.
+const furtherJobsWait = 3 * time.Hour
 
-// judgeComing says what of the required jobs is still to be made: a run makes one when those that it needs have ended,
-// and what an earlier run said of that name is not the last word. GitHub takes it for one meanwhile.
+// judgeComing judges required jobs that are still to be made: a run makes a job when those that it needs have ended,
+// and an earlier run's result of that name is not final. GitHub shows the earlier result meanwhile.
 // https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax#jobsjob_idneeds
 func (v *verdict) judgeComing() {
 	for _, run := range v.runs {
 		goesOn := run.Status != "completed" && slices.ContainsFunc(jobsOf(run), func(p report) bool {
-			return p.check.Status == "in_progress" && v.now.Sub(p.check.Started) < soon
+			return p.check.Status == "in_progress" && v.now.Sub(p.check.Started) < furtherJobsWait
 		})
 		for _, job := range run.Waiting {
 			for _, want := range v.names {
@@ -111,8 +109,8 @@ func (v *verdict) judgeComing() {
 	}
 }
 
-// judgeMissing says what did not report. "Checks associated with that workflow will remain in
-// a "Pending" state": a required check that never reports is never green.
+// judgeMissing judges missing reports. "Checks associated with that workflow will remain in a "Pending" state": a
+// required check that never reports is never green.
 // https://docs.github.com/en/pull-requests/how-tos/merge-and-close-pull-requests/troubleshooting-required-status-checks
 func (v *verdict) judgeMissing() {
 	for _, want := range v.names {
@@ -128,7 +126,7 @@ func (v *verdict) judgeMissing() {
 	}
 }
 
-// absent says how long something did not report.
+// absent describes how long a report has been missing.
 func (v *verdict) absent() string {
 	if v.now.Sub(v.since()) < v.q.Wait {
 		return "has not reported yet"
@@ -136,7 +134,7 @@ func (v *verdict) absent() string {
 	return fmt.Sprintf("has not reported within %s", v.q.Wait)
 }
 
-// since is when GitHub first did something about the head; now where it never did.
+// since is the time of GitHub's first report on the head; now if there is none.
 func (v *verdict) since() time.Time {
 	first := v.now
 	for _, st := range v.repo.Suites {

@@ -15,8 +15,8 @@ func replaced(text string, pairs ...string) string {
 	return strings.NewReplacer(pairs...).Replace(text)
 }
 
-// Required are the branch's rules and protection, and what the settings name; where none says
-// anything, every check that ran.
+// Required are the names in the branch's rules and protection, and in the settings; if there are none, every check that
+// ran.
 func TestRequired(t *testing.T) {
 	const other = ".github/workflows/other.yml"
 	mixed := func(w *world) {
@@ -90,7 +90,7 @@ func TestRequired(t *testing.T) {
 	})
 }
 
-// Rules name a check with its app where they do.
+// Rules may name a check's app.
 func TestRequiredOfAnApp(t *testing.T) {
 	rule := func(w *world) { w.require(appRule("scan", w.app("scanner").ID)) }
 	try(t, []verdict{
@@ -198,7 +198,7 @@ func TestRequiredWorkflows(t *testing.T) {
 	})
 }
 
-// The pull request may be closed or merged: whether its head is green is another question.
+// The pull request may be closed or merged: that does not change whether its head is green.
 func TestOpen(t *testing.T) {
 	for _, c := range []struct {
 		says  string
@@ -222,7 +222,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// What a required job needs has to be green, too.
+// The dependencies of a required job must be green, too.
 func TestNeededJobs(t *testing.T) {
 	const file = "on: pull_request\njobs:\n  build: {}\n  test: {needs: build}\n  docs: {}\n" +
 		"  slow: {continue-on-error: true}\n" +

@@ -9,18 +9,18 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/model"
 )
 
-// standing is what a criterion says.
+// standing is the result of a report.
 type standing int
 
 const (
 	green   standing = iota // it ran and succeeded
-	skipped                 // GitHub counts it as success; it is no evidence
+	skipped                 // GitHub treats it as success; it is no evidence
 	running                 // it has not completed
 	red                     // it ran and failed
-	blocked                 // it ended without a verdict: a person or another run has to go on
+	blocked                 // it ended without a verdict: a person or another run has to act
 )
 
-// The conclusions that GitHub takes for success, and those that say that something failed.
+// The conclusions that GitHub treats as success, and those of failures.
 // "Successful check statuses are: success, skipped, and neutral."
 // https://docs.github.com/en/pull-requests/reference/status-checks
 // https://docs.github.com/en/rest/guides/using-the-rest-api-to-interact-with-checks
@@ -29,7 +29,7 @@ var (
 	failed     = []string{"failure", "timed_out", "startup_failure"}
 )
 
-// standing reads the state of a status, or the status and the conclusion of a check run.
+// standing converts the state of a status, or the status and the conclusion of a check run.
 // https://docs.github.com/en/rest/commits/statuses#create-a-commit-status
 func (p report) standing() standing {
 	if p.status != nil {
@@ -54,8 +54,8 @@ func (p report) standing() standing {
 	return blocked // action_required, cancelled, stale
 }
 
-// neverStarted reports whether a job failed before it had a step: for a bill, a quota or a
-// spending limit. It leaves an annotation and no log.
+// neverStarted reports whether a job failed before its first step, because of a bill, a quota or a spending limit. It
+// has an annotation and no log.
 // https://docs.github.com/en/billing/concepts/product-billing/github-actions
 func neverStarted(j *model.Job) bool { return j != nil && len(j.Steps) == 0 && len(j.Log) == 0 }
 
@@ -72,22 +72,22 @@ func (p report) obstacle() string {
 	return "its job was never started"
 }
 
-// explained reports whether a job says why its run is not green.
+// explained reports whether a job explains why its run is not green.
 func explained(run *model.Run) bool {
 	return slices.ContainsFunc(jobsOf(run), func(p report) bool {
 		return p.standing() == red || p.standing() == blocked
 	})
 }
 
-// failureBeside is why a job that was skipped is not green; "" where it is. Skipped is green
-// only where nothing that it needed failed, but what is excused. Where its file does not tell what that is, nothing in
-// its run did.
+// failureInRun explains why a skipped job is not green; "" if it is. A skipped job is green only if nothing that it
+// needed failed, except for excused jobs. If its file does not name its dependencies, no job of its run may have
+// failed.
 //
 // "When a job fails, any jobs that depend on the failed job are skipped and do not report a
 // failure. A pull request that requires the check may not be blocked."
 // https://docs.github.com/en/pull-requests/how-tos/merge-and-close-pull-requests/troubleshooting-required-status-checks
 // https://github.com/G-Research/ParquetSharp/issues/367
-func (v *verdict) failureBeside(p report) string {
+func (v *verdict) failureInRun(p report) string {
 	j := p.job()
 	if j == nil {
 		return ""
@@ -100,7 +100,7 @@ func (v *verdict) failureBeside(p report) string {
 		switch {
 		case known && !needs[key(o.job())], jobReplaced(v.repo, o.job()):
 		case o.standing() == red && !v.base.excuse(v.repo, o):
-			return fmt.Sprintf("%q of the same run is red", o.name) // whatever else was cancelled for it
+			return fmt.Sprintf("%q of the same run is red", o.name) // whatever else was cancelled because of it
 		case o.standing() == blocked && waits == "":
 			waits = fmt.Sprintf("%q of the same run is not green: %s", o.name, o.obstacle())
 		}
@@ -115,19 +115,20 @@ func (v *verdict) failureBeside(p report) string {
 	return ""
 }
 
-// guard is all that a condition asks which passes over drafts, or over what an app opened or pushed.
+// guard matches a condition that only skips drafts, or an app's pull requests and pushes.
 var guard = regexp.MustCompile(`^(\$\{\{)?\s*(!\s*github\.event\.pull_request\.draft|` +
 	`github\.event\.pull_request\.draft == false|github\.event\.pull_request\.user\.type != 'Bot'|` +
 	`github\.actor != '[\w-]+\[bot\]')\s*(\}\})?$`)
 
-// passedOver is why a job that was skipped should have run; "" where it need not. GitHub takes it for a success. SIA
-// promises that what ran for this pull request before is not passed over, nor what drafts or apps alone are passed
-// over by: marking one ready starts no workflow whose types don't name that. What another job found out may skip it.
+// wronglySkipped explains why a skipped job should have run; "" if it need not. GitHub treats it as success. SIA
+// promises that a job that ran for this pull request before must run again, and so must a job that is only skipped for
+// drafts or apps: marking a draft ready starts no workflow without that type. A job may be skipped because of another
+// job's result.
 // https://docs.github.com/en/actions/how-tos/write-workflows/choose-when-workflows-run/control-jobs-with-conditions
-func (v *verdict) passedOver(p report) string {
+func (v *verdict) wronglySkipped(p report) string {
 	j := p.job()
-	if j == nil || p.check.Conclusion != "skipped" || slices.Contains(v.q.Waived, p.name) || v.ranBeside(j) {
-		return "" // what is neutral ran
+	if j == nil || p.check.Conclusion != "skipped" || slices.Contains(v.q.Waived, p.name) || v.ranElsewhere(j) {
+		return "" // a neutral job ran
 	}
 	file := v.fileOf(j)
 	if !file.Jobs[key(j)].checksOut() {
@@ -155,8 +156,8 @@ func (v *verdict) passedOver(p report) string {
 	return ""
 }
 
-// ranBeside reports whether a job has run for another run of its workflow on the head, or is to be skipped by a later.
-func (v *verdict) ranBeside(j *model.Job) bool {
+// ranElsewhere reports whether a job has run in another run of its workflow on the head, or a later run will skip it.
+func (v *verdict) ranElsewhere(j *model.Job) bool {
 	return slices.ContainsFunc(v.reports, func(p report) bool {
 		o := p.job()
 		return o != nil && o != j && key(o) == key(j) && sameWorkflow(v.repo, o.Run, j.Run) &&
@@ -164,15 +165,14 @@ func (v *verdict) ranBeside(j *model.Job) bool {
 	})
 }
 
-// excuses are what is red on the base commit: what is red there too is not the pull
-// request's fault.
+// excuses are the red reports of the base commit: they are not the pull request's fault.
 type excuses struct {
-	checks map[excuse][]string // what the logs say of errors
+	checks map[excuse][]string // the errors in the logs
 	runs   map[excuse]bool
 }
 
-// excuse names a criterion across commits. A job is known by its workflow and its name, a
-// check run by its app and its name, a status by its context.
+// excuse identifies a report across commits: a job by its workflow and its name, a check run by its app and its name, a
+// status by its context.
 type excuse struct {
 	source int64  // of a workflow's repository
 	path   string // of a workflow
@@ -212,8 +212,8 @@ func excuseFor(r *model.Repository, p report) excuse {
 	return excuse{name: p.name}
 }
 
-// excuse reports whether a report is red on the base, too, and says no error that none there does. Where one of the two
-// says none at all, nothing can be told.
+// excuse reports whether a report is red on the base, too, and has no error that none there has. If one of the two has
+// no errors, they can't be compared.
 func (e excuses) excuse(r *model.Repository, p report) bool {
 	there, ok := e.checks[excuseFor(r, p)]
 	isNew := func(l string) bool { return !slices.Contains(there, l) }
@@ -221,13 +221,13 @@ func (e excuses) excuse(r *model.Repository, p report) bool {
 }
 
 var (
-	// stamp is the time with which GitHub begins a line of a log.
+	// stamp matches the timestamp with which GitHub begins a line of a log.
 	stamp = regexp.MustCompile(`^\S+T[\d:.]+Z `)
-	// varies is what is another for the same error elsewhere.
+	// varies matches parts that differ between occurrences of the same error.
 	varies = regexp.MustCompile(`[0-9a-f]{7,}|\d+`)
 )
 
-// errors are the lines of a job's log that say what is wrong.
+// errors are the lines of a job's log with errors.
 func (p report) errors() (lines []string) {
 	j := p.job()
 	if j == nil {

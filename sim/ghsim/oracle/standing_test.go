@@ -7,8 +7,8 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/oracle"
 )
 
-// failure, timed_out and startup_failure are red; stale, cancelled and action_required wait
-// for somebody; what runs is waited for.
+// failure, timed_out and startup_failure are red; stale, cancelled and action_required wait for somebody; running ones
+// are waited for.
 func TestConclusions(t *testing.T) {
 	beside := func(conclusion string) func(*world) {
 		return func(w *world) {
@@ -31,8 +31,8 @@ func TestConclusions(t *testing.T) {
 	})
 }
 
-// skipped and neutral count as green only beside something that really ran and succeeded,
-// and skipped only when nothing it needed failed.
+// skipped and neutral count as green only if another check really ran and succeeded, and skipped only when nothing that
+// it needed failed.
 func TestSkipped(t *testing.T) {
 	try(t, []verdict{
 		{says: "a draft guard skips everything: nothing was validated", state: func(w *world) {
@@ -66,7 +66,7 @@ func TestSkipped(t *testing.T) {
 	})
 }
 
-// What a guard passes over is not green, and what the change decides is.
+// A check skipped by a guard is not green, and one that the change decides is.
 func TestPassedOver(t *testing.T) {
 	on := func(test string, more ...string) func(*world) {
 		return func(w *world) {
@@ -97,8 +97,7 @@ func TestPassedOver(t *testing.T) {
 	})
 }
 
-// A completed run is red or asks, unless its conclusion is success, neutral or skipped, or a red
-// job explains it.
+// A completed run is red or asks, unless its conclusion is success, neutral or skipped, or a red job explains it.
 func TestWorkflowRuns(t *testing.T) {
 	try(t, []verdict{
 		{says: "an empty matrix makes no job and fails the run", state: func(w *world) {
@@ -127,7 +126,7 @@ func TestWorkflowRuns(t *testing.T) {
 	})
 }
 
-// A check red on the base commit too is excused, but nothing green but excuses is not green.
+// A check that is red on the base commit too is excused, but excuses alone are not green.
 func TestExcuses(t *testing.T) {
 	try(t, []verdict{
 		{says: "the same job of the same workflow is red on the base", state: func(w *world) {

@@ -11,7 +11,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/model"
 )
 
-// workflowFile is what the oracle reads of a workflow file.
+// workflowFile is the part of a workflow file that the oracle reads.
 // https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax
 type workflowFile struct {
 	On   any                `yaml:"on"`
@@ -31,8 +31,8 @@ type jobFile struct {
 	} `yaml:"steps"`
 }
 
-// workflow reads a workflow file; a file that is not there or can't be read has no jobs. The jobs of a reusable
-// workflow of the repository stand beside the one that calls them: they need what it needs, and it needs them.
+// workflow reads a workflow file; a missing or invalid file has no jobs. The jobs of a reusable workflow of the
+// repository are added next to the calling job: they have its dependencies, and it depends on them.
 // https://docs.github.com/en/actions/how-tos/reuse-automations/reuse-workflows
 func (v *verdict) workflow(r *model.Repository, sha, path string) workflowFile {
 	var file workflowFile
@@ -62,7 +62,7 @@ func (v *verdict) workflow(r *model.Repository, sha, path string) workflowFile {
 	return file
 }
 
-// listed are the values of a list, or the one that stands for it.
+// listed are the values of a list, or a single value.
 func listed(value any) []any {
 	if list, is := value.([]any); is || value == nil {
 		return list
@@ -70,13 +70,13 @@ func listed(value any) []any {
 	return []any{value}
 }
 
-// combination is that of the matrix of a job that calls others, in their keys.
+// combination matches the matrix combination of a calling job, in job keys.
 var combination = regexp.MustCompile(` \([^/]*\) / `)
 
-// key is a job's in its workflow file.
+// key is a job's key in its workflow file.
 func key(j *model.Job) string { return combination.ReplaceAllString(j.Plan.Key, " / ") }
 
-// fileOf is the workflow file that a job's run was made from.
+// fileOf is the workflow file of a job's run.
 func (v *verdict) fileOf(j *model.Job) workflowFile {
 	at := j.Run.Checkout
 	if at == "" {
@@ -89,7 +89,7 @@ func (v *verdict) fileOf(j *model.Job) workflowFile {
 	return v.workflow(source, at, j.Run.Path)
 }
 
-// needs are the keys of the jobs that a job needs, and of those that these need, but for what may fail.
+// needs are the keys of the jobs that a job needs, directly or not, except for those that may fail.
 // https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax#jobsjob_idneeds
 func (f workflowFile) needs(key string) map[string]bool {
 	all := map[string]bool{}
@@ -107,7 +107,7 @@ func (f workflowFile) needs(key string) map[string]bool {
 	return all
 }
 
-// checksOut reports whether a step of a job gets the repository's code.
+// checksOut reports whether a step of a job checks out the repository's code.
 func (j jobFile) checksOut() bool {
 	for _, step := range j.Steps {
 		if strings.Contains(step.Uses, "checkout") {
@@ -117,8 +117,8 @@ func (j jobFile) checksOut() bool {
 	return false
 }
 
-// starts reports whether a workflow is started for certain by every push to a pull request's
-// branch. Where a filter may leave it out it is not certain.
+// starts reports whether every push to a pull request's branch certainly starts a workflow. With a filter that may
+// exclude it, it is not certain.
 // https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax#on
 func (f workflowFile) starts(p *model.Pull) bool {
 	for name, branch := range map[string]string{"push": p.Head, "pull_request": p.Base, "pull_request_target": p.Base} {
@@ -129,7 +129,7 @@ func (f workflowFile) starts(p *model.Pull) bool {
 	return false
 }
 
-// on are the filters of an event, and whether the workflow is started by it at all.
+// on are the filters of an event, and whether the event starts the workflow at all.
 func (f workflowFile) on(event string) (filters map[string]any, on bool) {
 	if events, is := f.On.(map[string]any); is {
 		of, on := events[event]
@@ -139,8 +139,8 @@ func (f workflowFile) on(event string) (filters map[string]any, on bool) {
 	return nil, slices.Contains(texts(f.On), event)
 }
 
-// passes reports whether an event's filters let everything through that is done to a branch.
-// Only a branch that is named as it is passes for certain: patterns are not evaluated.
+// passes reports whether an event's filters accept every change of a branch. Only a branch that is named exactly is
+// certain: patterns are not evaluated.
 func passes(filters map[string]any, branch string) bool {
 	for filter, value := range filters {
 		names := texts(value)
@@ -166,7 +166,7 @@ func passes(filters map[string]any, branch string) bool {
 
 func negated(pattern string) bool { return strings.HasPrefix(pattern, "!") }
 
-// texts are the texts of a scalar or a list.
+// texts are the strings of a scalar or a list.
 func texts(value any) []string {
 	list, is := value.([]any)
 	if !is {

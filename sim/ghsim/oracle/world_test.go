@@ -11,7 +11,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/runner"
 )
 
-// The commits of every world: the branch head grew out of base, which main may have left.
+// The commits of every world: the branch head is based on base, which may no longer be on main.
 const (
 	head    = "head"
 	earlier = "earlier"
@@ -19,7 +19,7 @@ const (
 	merge   = "merge"
 )
 
-// ci is the workflow that most runs are of.
+// ci is the workflow of most runs.
 const ci = ".github/workflows/ci.yml"
 
 // noon is when everything was made; asked is when the oracle is asked.
@@ -64,7 +64,7 @@ func (w *world) File(_ *model.Repository, sha, path string) (string, bool) {
 	return text, found
 }
 
-// Log is main, whatever it is asked for.
+// Log is main, whatever the argument.
 func (w *world) Log(_ *model.Repository, _ string, n int) []string { return w.log[:min(n, len(w.log))] }
 
 // Bot is the account of an app.
@@ -90,8 +90,8 @@ func (w *world) app(slug string) *model.App {
 	return w.apps[slug]
 }
 
-// run is a run of ci.yml for a commit with jobs such as "test success" and "lint", which is
-// queued. It ends as its jobs do.
+// run is a run of ci.yml for a commit with jobs such as "test success" and "lint", which is queued. It ends as its jobs
+// do.
 func (w *world) run(sha, event string, jobs ...string) *model.Run {
 	run := &model.Run{ID: w.next(), Attempt: 1, Name: "ci", Path: ci, Event: runner.Event{Name: event}, SHA: sha,
 		Checkout: sha, Status: "queued"}
@@ -101,7 +101,7 @@ func (w *world) run(sha, event string, jobs ...string) *model.Run {
 	return run
 }
 
-// again is the next attempt of a run, with some of its jobs; the others count in it too.
+// again is the next attempt of a run, with some of its jobs; it includes the others.
 func (w *world) again(run *model.Run, jobs ...string) *model.Run {
 	run.Attempt++
 	for _, j := range run.Jobs {
@@ -136,7 +136,7 @@ func (w *world) jobs(run *model.Run, jobs ...string) {
 	run.Status, run.Conclusion = model.SuiteState(checks)
 }
 
-// ended is a run that ends by itself, whatever its jobs did.
+// ended is a run with its own conclusion, whatever its jobs'.
 func ended(run *model.Run, conclusion string) *model.Run {
 	run.Status, run.Conclusion = "completed", conclusion
 	return run
@@ -155,7 +155,7 @@ func complete(k *model.CheckRun, conclusion string) {
 	}
 }
 
-// check is a check run that an app made through the API.
+// check is a check run made by an app through the API.
 func (w *world) check(app, sha, name, conclusion string) {
 	st := &model.Suite{ID: w.next(), App: w.app(app), SHA: sha, Made: noon}
 	k := &model.CheckRun{ID: w.next(), Suite: st, Name: name, SHA: sha, Started: noon}
@@ -169,7 +169,7 @@ func (w *world) status(sha, context, state string, by *model.User) {
 		&model.Status{ID: w.next(), SHA: sha, Context: context, State: state, By: by, At: noon})
 }
 
-// merged is a pull request that was merged into main, with the checks of its last commit.
+// merged is a pull request merged into main, with the checks of its last commit.
 func (w *world) merged(sha string, jobs ...string) {
 	n := w.repo.Issues[len(w.repo.Issues)-1].Number + 1
 	w.repo.Issues = append(w.repo.Issues, &model.Issue{Number: n, State: "closed",
@@ -179,7 +179,7 @@ func (w *world) merged(sha string, jobs ...string) {
 	}
 }
 
-// require puts a rule in force on main.
+// require adds a rule to main.
 func (w *world) require(rules ...model.Rule) {
 	w.repo.Rules["main"] = append(w.repo.Rules["main"], rules...)
 }
@@ -194,7 +194,7 @@ func appRule(context string, app int64) model.Rule {
 		map[string]any{"context": context, "integration_id": app}}}}
 }
 
-// question is what SIA would be told about the pull request; tell changes it.
+// ask asks about the pull request; tell changes the question.
 func (w *world) ask(tell ...func(*oracle.Question)) oracle.Answer {
 	q := oracle.Question{Repo: "acme/shop", Pull: 2, Own: "sia", Base: base, Wait: 15 * time.Minute}
 	for _, t := range tell {
@@ -215,14 +215,14 @@ func after(shas ...string) func(*oracle.Question) {
 	return func(q *oracle.Question) { q.Earlier = shas }
 }
 
-// verdict is a table's line: a state, and how the head stands in it.
+// verdict is a line of a table: a state, and the expected verdict on the head.
 type verdict struct {
-	says  string // the sentence that it holds
+	says  string // the tested rule
 	state func(*world)
 	tell  []func(*oracle.Question)
 	green bool
 	red   []string
-	why   string // words of one of the reasons
+	why   string // part of one of the reasons
 }
 
 func try(t *testing.T, verdicts []verdict) {

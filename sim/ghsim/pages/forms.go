@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// act does what a form of a page asks, as the person chosen in it, and goes back
-// to the page. Requests from other origins are refused before this.
+// act carries out a form of a page, as the person chosen in it, and redirects to the page. Requests from other origins
+// are refused before this.
 func (st *site) act(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, 1<<20)
 	if err := r.ParseForm(); err != nil {
@@ -30,7 +30,7 @@ func (st *site) act(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, "/"+repo+back, http.StatusSeeOther)
 }
 
-// perform does one form's work and says which page of the repository shows it.
+// perform carries out one form and returns the page of the repository that shows the result.
 func (st *site) perform(repo, as, verb string, field func(string) string) (string, error) {
 	if verb == "issues/new" {
 		if strings.TrimSpace(field("title")) == "" {

@@ -15,7 +15,7 @@ type installPage struct {
 
 func (installPage) title() string { return "Install an app" }
 
-// install is GET /apps/{slug}/installations/new: where an app is installed.
+// install is GET /apps/{slug}/installations/new: the page on which an app is installed.
 func (st *site) install(r *http.Request) (string, any, error) {
 	a := st.world.AppBySlug(r.PathValue("slug"))
 	if a == nil {
@@ -31,7 +31,7 @@ func (st *site) install(r *http.Request) (string, any, error) {
 	return "install", p, nil
 }
 
-// installed answers the install page; without repositories it is all of them.
+// installed handles the form of the install page; without repositories it installs on all.
 func (st *site) installed(w http.ResponseWriter, r *http.Request) {
 	if err := r.ParseForm(); err != nil {
 		st.refuse(w, r, http.StatusBadRequest, err.Error())

@@ -16,7 +16,7 @@ type issuePage struct {
 	Body      string
 	Boxes     []boxCard // that can be ticked
 	Reactions string
-	Timeline  []happening
+	Timeline  []timelineEntry
 	AllLabels []string
 	Pull      *pullCard
 }
@@ -28,7 +28,7 @@ type boxCard struct {
 	Text  string
 }
 
-// unmarked drops Markdown's emphasis.
+// unmarked removes Markdown's emphasis.
 func unmarked(r rune) rune {
 	if strings.ContainsRune("*_`", r) {
 		return -1

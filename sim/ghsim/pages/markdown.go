@@ -36,7 +36,7 @@ func (m *markdown) render(text string) template.HTML {
 		return template.HTML(template.HTMLEscapeString(text))
 	}
 	safe := m.policy.SanitizeBytes(b.Bytes())
-	// What scrolls must be reached with a keyboard, and a heading has to say something.
+	// Scrollable elements must be reachable by keyboard, and a heading must have text.
 	safe = bytes.ReplaceAll(safe, []byte("<pre>"), []byte(`<pre tabindex="0">`))
 	safe = bytes.ReplaceAll(safe, []byte("<table>"), []byte(`<table tabindex="0">`))
 	return template.HTML(bytes.ReplaceAll(safe, []byte("<th></th>"), []byte("<td></td>")))

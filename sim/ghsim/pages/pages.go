@@ -1,6 +1,5 @@
-// Package pages is what a browser shows of a simulated GitHub: repositories,
-// issues, pull requests, checks and logs, the forms with which people act there,
-// and the pages where an app is registered, installed and signed in to.
+// Package pages are the web pages of a simulated GitHub: repositories, issues, pull requests, checks and logs, with
+// forms for people's actions, and the pages on which an app is registered, installed and signed in to.
 //
 // The pages let anyone act as anyone, so they are for loopback.
 package pages
@@ -28,13 +27,12 @@ import (
 //go:embed templates/*.html style.css
 var assets embed.FS
 
-// site are the pages to look at: GET shows, POST does what a person would do.
-// They are for loopback: whoever opens them may act as anybody.
+// site handles the pages: GET shows, POST acts as a person. They are for loopback: anyone may act as anyone.
 type site struct {
 	world   *world.World
 	git     *git.Store
 	people  *people.People
-	desk    *access.TokenIssuer
+	issuer  *access.TokenIssuer
 	journal *journal.Journal
 	md      *markdown
 	pages   map[string]*template.Template
@@ -42,9 +40,9 @@ type site struct {
 
 // New is the handler of everything that is neither API nor git.
 func New(
-	w *world.World, store *git.Store, who *people.People, desk *access.TokenIssuer, happened *journal.Journal,
+	w *world.World, store *git.Store, who *people.People, issuer *access.TokenIssuer, happened *journal.Journal,
 ) http.Handler {
-	st := &site{world: w, git: store, people: who, desk: desk, journal: happened, md: newMarkdown(),
+	st := &site{world: w, git: store, people: who, issuer: issuer, journal: happened, md: newMarkdown(),
 		pages: map[string]*template.Template{}}
 	funcs := template.FuncMap{
 		"md": st.md.render, "short": func(sha string) string { return sha[:min(7, len(sha))] },
@@ -106,19 +104,19 @@ func New(
 		return "", nil, fmt.Errorf("%s: %w", r.URL.Path, errNoPage)
 	})
 	same := http.NewCrossOriginProtection()
-	// These come from the application's page and only ask back.
+	// These come from the application's page and only ask for confirmation.
 	same.AddInsecureBypassPattern("POST /settings/apps/new")
 	same.AddInsecureBypassPattern("POST /organizations/{org}/settings/apps/new")
 	return same.Handler(mux)
 }
 
-// frame is what every page has.
+// frame is the common content of every page.
 type frame struct {
 	Title string
 	Repo  *repoCard // nil outside a repository
 	Tab   string
-	Users []string // who may act here
-	As    string   // who acts unless told
+	Users []string // people who may act here
+	As    string   // the default person
 	Body  any
 }
 
@@ -150,23 +148,23 @@ func (st *site) show(w http.ResponseWriter, r *http.Request, build func(*http.Re
 		code = http.StatusInternalServerError
 	}
 	if err != nil {
-		f.Users = nil // nothing is to be done there
+		f.Users = nil // there is nothing to do
 		name, f.Body = "problem", problemPage{"Not found", err.Error()}
 	}
 	st.write(w, r, code, name, f)
 }
 
-// problemPage says why a page is not there, or why what a form asked for was not done.
+// problemPage explains why a page is missing, or why a form failed.
 type problemPage struct{ What, Why string }
 
 func (p problemPage) title() string { return p.What }
 
-// refuse answers a form that could not be done.
+// refuse answers a failed form.
 func (st *site) refuse(w http.ResponseWriter, r *http.Request, code int, why string) {
 	st.write(w, r, code, "problem", frame{Body: problemPage{"Not done", why}})
 }
 
-// write answers with a page.
+// write writes a page.
 func (st *site) write(w http.ResponseWriter, r *http.Request, code int, name string, f frame) {
 	if c, err := r.Cookie("as"); err == nil && slices.Contains(f.Users, c.Value) {
 		f.As = c.Value
@@ -185,7 +183,7 @@ func (st *site) write(w http.ResponseWriter, r *http.Request, code int, name str
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	action := "'self'"
 	if name == "signin" || name == "register" || name == "install" {
-		action = "'self' http: https:" // their answer goes back to the application
+		action = "'self' http: https:" // their answer redirects to the application
 	}
 	h.Set("Content-Security-Policy",
 		"default-src 'none'; style-src 'self'; img-src 'self' https: data:; form-action "+action+"; base-uri 'none'; "+
@@ -196,7 +194,7 @@ func (st *site) write(w http.ResponseWriter, r *http.Request, code int, name str
 	w.Write(b.Bytes())
 }
 
-// errNoPage is what a page is wrapped in that does not exist.
+// errNoPage is wrapped by the error for a missing page.
 var errNoPage = errors.New("there is no such page")
 
 // repo is the repository of a page.
@@ -208,8 +206,7 @@ func (st *site) repo(r *http.Request) (*model.Repository, error) {
 	return nil, fmt.Errorf("%s: %w", name, errNoPage)
 }
 
-// actors are the logins of those who may act in a repository, collaborators
-// before the owner.
+// actors are the logins of those who may act in a repository, collaborators before the owner.
 func (st *site) actors(r *model.Repository) []string {
 	var logins []string
 	for _, u := range st.world.Users() {
@@ -250,14 +247,14 @@ func (st *site) style(w http.ResponseWriter, _ *http.Request) {
 	w.Write(b)
 }
 
-// avatar is a disc in a colour of its own.
+// avatar is a disc in an account's colour.
 func avatar(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "image/svg+xml")
 	fmt.Fprintf(w, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 40"><circle cx="20" cy="20" r="20" `+
 		`fill="hsl(%d 45%% 55%%)"/></svg>`, number(r.PathValue("id"))*47%360)
 }
 
-// number is the number that a part of a path or a form is; 0 never names anything.
+// number parses a number in a path or a form; 0 matches nothing.
 func number(text string) int {
 	n, err := strconv.Atoi(text)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/world"
 )
 
-// manifest is what an app is registered from.
+// manifest is the manifest of an app's registration.
 // https://docs.github.com/en/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
 type manifest struct {
 	Name        string `json:"name"`
@@ -28,20 +28,20 @@ type manifest struct {
 	Events       []string          `json:"default_events"`
 }
 
-// maxAppName is how long an app's name may be.
+// maxAppName bounds an app's name, in characters.
 // https://docs.github.com/en/apps/creating-github-apps/registering-a-github-app/registering-a-github-app
 const maxAppName = 34
 
 type registerPage struct {
-	Name, Owner, Manifest, State string // no owner: whoever registers it
+	Name, Owner, Manifest, State string // no owner: the person who registers it
 	Permissions                  map[string]string
 	Events                       []string
 }
 
 func (registerPage) title() string { return "Register an app" }
 
-// register is POST /settings/apps/new, or that of an organization, which an application's
-// own page sends: it only asks whether to go on.
+// register is POST /settings/apps/new, or that of an organization, sent by an application's page: it asks for
+// confirmation.
 func (st *site) register(r *http.Request) (string, any, error) {
 	raw := r.PostFormValue("manifest")
 	m, err := parseManifest(raw)
@@ -66,7 +66,7 @@ func parseManifest(raw string) (*manifest, error) {
 	if len(m.Name) > maxAppName {
 		return nil, fmt.Errorf("app manifest: the name is longer than %d characters", maxAppName)
 	}
-	known := append(world.Events(), "workflow_job") // which never happens
+	known := append(world.Events(), "workflow_job") // which is never sent
 	for _, e := range m.Events {
 		if !slices.Contains(known, e) {
 			return nil, fmt.Errorf("app manifest: the simulator has no event %q", e)
@@ -75,14 +75,14 @@ func parseManifest(raw string) (*manifest, error) {
 	return &m, nil
 }
 
-// registered creates the app and goes back with the code that yields its keys.
+// registered creates the app and redirects with the code for its keys.
 func (st *site) registered(w http.ResponseWriter, r *http.Request) {
 	m, err := parseManifest(r.PostFormValue("manifest"))
 	if err != nil {
 		st.refuse(w, r, http.StatusUnprocessableEntity, err.Error())
 		return
 	}
-	key, err := st.desk.NewKey()
+	key, err := st.issuer.NewKey()
 	if err != nil {
 		st.refuse(w, r, http.StatusInternalServerError, err.Error())
 		return
@@ -108,5 +108,5 @@ func (st *site) registered(w http.ResponseWriter, r *http.Request) {
 		a.PendingHook = m.Hook.URL
 	}
 	st.journal.Note(journal.Entry{Kind: "app.created", Actor: a.Owner.Login, Ref: slug})
-	redirectWith(w, r, m.RedirectURL, st.desk.NewCode(access.Grant{App: a}), r.PostFormValue("state"))
+	redirectWith(w, r, m.RedirectURL, st.issuer.NewCode(access.Grant{App: a}), r.PostFormValue("state"))
 }

@@ -21,7 +21,7 @@ type signInPage struct {
 
 func (signInPage) title() string { return "Sign in" }
 
-// signIn is GET /login/oauth/authorize: it asks as whom to sign in.
+// signIn is GET /login/oauth/authorize: it asks for the account.
 func (st *site) signIn(r *http.Request) (string, any, error) {
 	q := r.URL.Query()
 	a, back, err := st.signInTarget(q.Get("client_id"), q.Get("redirect_uri"))
@@ -58,7 +58,7 @@ func (st *site) signInTarget(clientID, redirect string) (*model.App, string, err
 	return nil, "", fmt.Errorf("no application has the client id %q: %w", clientID, errNoPage)
 }
 
-// signedIn is the answer of the sign-in page.
+// signedIn handles the form of the sign-in page.
 func (st *site) signedIn(w http.ResponseWriter, r *http.Request) {
 	st.world.Lock()
 	defer st.world.Unlock()
@@ -68,11 +68,11 @@ func (st *site) signedIn(w http.ResponseWriter, r *http.Request) {
 		st.refuse(w, r, http.StatusNotFound, "sign-in: unknown application, address or person")
 		return
 	}
-	code := st.desk.NewCode(access.Grant{App: a, User: u, Redirect: back, Challenge: r.PostFormValue("code_challenge")})
+	code := st.issuer.NewCode(access.Grant{App: a, User: u, Redirect: back, Challenge: r.PostFormValue("code_challenge")})
 	redirectWith(w, r, back, code, r.PostFormValue("state"))
 }
 
-// redirectWith goes back to an application with a code and its state.
+// redirectWith redirects to an application with a code and its state.
 func redirectWith(w http.ResponseWriter, r *http.Request, back, code, state string) {
 	u, err := url.Parse(back)
 	if err != nil {
@@ -88,8 +88,7 @@ func redirectWith(w http.ResponseWriter, r *http.Request, back, code, state stri
 	http.Redirect(w, r, u.String(), http.StatusFound)
 }
 
-// accessToken is POST /login/oauth/access_token. As on GitHub a refusal is 200
-// with an error in the body.
+// accessToken is POST /login/oauth/access_token. As on GitHub, a refusal is 200 with an error in the body.
 func (st *site) accessToken(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, 1<<20)
 	id, secret, _ := r.BasicAuth()
@@ -118,12 +117,12 @@ func (st *site) accessToken(w http.ResponseWriter, r *http.Request) {
 	w.Write(b)
 }
 
-// exchange gives an app a person's token for a code.
+// exchange returns a person's token to an app for a code.
 func (st *site) exchange(r *http.Request, clientID, secret string) url.Values {
 	st.world.Lock()
 	defer st.world.Unlock()
 	out := url.Values{}
-	g, valid := st.desk.Redeem(r.PostFormValue("code"))
+	g, valid := st.issuer.Redeem(r.PostFormValue("code"))
 	redirect := r.PostFormValue("redirect_uri")
 	switch {
 	case !valid || g.User == nil || g.App.ClientID != clientID || !g.Proves(r.PostFormValue("code_verifier")):
@@ -137,7 +136,7 @@ func (st *site) exchange(r *http.Request, clientID, secret string) url.Values {
 		out.Set("error_description", "The redirect_uri MUST match the registered callback URL for this application.")
 	default:
 		out.Set("expires_in", strconv.Itoa(int(access.PersonTokenLife.Seconds())))
-		out.Set("access_token", st.desk.SignIn(g))
+		out.Set("access_token", st.issuer.SignIn(g))
 		out.Set("token_type", "bearer")
 		out.Set("scope", "")
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/model"
 )
 
-// happening is one entry of a page's timeline: a comment, or one line.
-type happening struct {
+// timelineEntry is one entry of a page's timeline: a comment, or one line.
+type timelineEntry struct {
 	At        time.Time
 	By        string
 	Text      string
@@ -21,16 +21,16 @@ type happening struct {
 	State     string
 }
 
-// timeline is what happened to an issue in order: comments as they are now,
-// everything else as one line. A pull request's has its checks too.
-func (st *site) timeline(r *model.Repository, i *model.Issue) []happening {
-	var hs []happening
+// timeline is an issue's history in order: comments in their present form, everything else as one line. A pull
+// request's includes its checks.
+func (st *site) timeline(r *model.Repository, i *model.Issue) []timelineEntry {
+	var hs []timelineEntry
 	shas := map[string]bool{}
 	for _, e := range st.journal.Entries() {
 		if e.Repo != r.FullName() {
 			continue
 		}
-		h := happening{At: e.At, By: e.Actor}
+		h := timelineEntry{At: e.At, By: e.Actor}
 		kind, action, _ := strings.Cut(e.Kind, ".")
 		switch {
 		case e.Number == i.Number && kind == "issue_comment":
@@ -62,7 +62,7 @@ func (st *site) timeline(r *model.Repository, i *model.Issue) []happening {
 	return hs
 }
 
-// sentence says an event's action in words.
+// sentence describes an event's action.
 func sentence(action, detail string) string {
 	switch action {
 	case "opened":

@@ -91,7 +91,7 @@ func (s *Shaper) Users(us []*model.User) []Object {
 	return List(us, s.User)
 }
 
-// List is a list as payloads carry it: never null.
+// List is a list in payloads: never null.
 func List[T any](all []T, of func(T) Object) []Object {
 	out := []Object{}
 	for _, x := range all {
@@ -112,7 +112,7 @@ func (s *Shaper) Profile(u *model.User) Object {
 	return o
 }
 
-// RolePermissions is what a role may do, as repositories carry it.
+// RolePermissions are the permissions of a role, in a repository's format.
 func RolePermissions(role string) Object {
 	return Object{"pull": model.AtLeast(role, "read"), "triage": model.AtLeast(role, "triage"),
 		"push": model.AtLeast(role, "write"), "maintain": model.AtLeast(role, "maintain"),

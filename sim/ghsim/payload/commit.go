@@ -51,7 +51,7 @@ func (s *Shaper) Commit(r *model.Repository, c git.Commit) Object {
 	}
 }
 
-// verification is what is said of a commit's signature: one is there where GitHub made it.
+// verification is the state of a commit's signature: it is signed if GitHub made it.
 // https://docs.github.com/en/rest/commits/commits#get-a-commit
 func verification(r *model.Repository, c git.Commit) Object {
 	if !r.Signed[c.SHA] {
@@ -99,7 +99,7 @@ func (s *Shaper) Files(r *model.Repository, sha string, files []git.FileChange) 
 // https://docs.github.com/en/webhooks/webhook-events-and-payloads#push
 const maxPushCommits = 2048
 
-// Push is the payload of a push that moved a ref; an empty SHA is a ref that is not there.
+// Push is the payload of a push that moved a ref; an empty SHA is a missing ref.
 func (s *Shaper) Push(r *model.Repository, a model.Actor, ref, old, new string, forced bool) Object {
 	before, after := old, new
 	if before == "" {

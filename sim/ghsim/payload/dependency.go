@@ -2,14 +2,14 @@ package payload
 
 import "github.com/sia-bot/sia/sim/ghsim/model"
 
-// blockers counts the issues that block an issue: those that are open, and all.
+// blockers counts the issues that block an issue: the open ones, and all.
 // https://docs.github.com/en/rest/issues/issues#get-an-issue
 func (s *Shaper) blockers(i *model.Issue) Object {
 	return Object{"blocked_by": countOpen(i.BlockedBy), "total_blocked_by": len(i.BlockedBy), "blocking": 0,
 		"total_blocking": 0}
 }
 
-// subIssues counts the issues that an issue is made of.
+// subIssues counts an issue's sub-issues.
 func (s *Shaper) subIssues(i *model.Issue) Object {
 	total := len(i.SubIssues)
 	done := total - countOpen(i.SubIssues)

@@ -78,8 +78,7 @@ func (s *Shaper) Pull(r *model.Repository, i *model.Issue) Object {
 	return o
 }
 
-// pullStubs are the open pull requests with this commit as their head, as checks
-// list them.
+// pullStubs are the open pull requests with this commit as their head, as in checks.
 func (s *Shaper) pullStubs(r *model.Repository, sha string) []Object {
 	end := func(ref, sha string) Object {
 		return Object{"ref": ref, "sha": sha,
@@ -119,13 +118,13 @@ func (s *Shaper) ReviewComment(r *model.Repository, c *model.ReviewComment) Obje
 	if c.First != 0 {
 		o["original_start_line"], o["start_side"] = c.First, side
 	}
-	if first, last, ok := s.stands(r, c); ok {
+	if first, last, ok := s.presentLines(r, c); ok {
 		o["line"] = last
 		if c.First != 0 {
 			o["start_line"] = first
 		}
 	} else {
-		delete(o, "position") // REST says nothing of them then
+		delete(o, "position") // REST omits them then
 	}
 	if c.ReplyTo != 0 {
 		o["in_reply_to_id"] = c.ReplyTo
@@ -133,15 +132,15 @@ func (s *Shaper) ReviewComment(r *model.Repository, c *model.ReviewComment) Obje
 	return o
 }
 
-// stands is where the lines that a comment is about stand in the pull request as it is now; false:
-// they have changed, and the comment is outdated.
-func (s *Shaper) stands(r *model.Repository, c *model.ReviewComment) (first, last int, ok bool) {
+// presentLines is the present place in the pull request of a comment's lines; false: they have changed, and the
+// comment is outdated.
+func (s *Shaper) presentLines(r *model.Repository, c *model.ReviewComment) (first, last int, ok bool) {
 	head := c.Issue.Pull.HeadSHA
 	if c.Old || c.SHA == head {
 		return c.First, c.Line, true
 	}
 	change := git.FileChange{}
-	// From commit to commit: a branch that was pushed over has another merge base.
+	// From commit to commit: a force-pushed branch has another merge base.
 	for _, f := range s.git.Between(r.Dir, c.SHA, head) {
 		if f.Path == c.Path || f.From == c.Path {
 			change = f
@@ -154,7 +153,7 @@ func (s *Shaper) stands(r *model.Repository, c *model.ReviewComment) (first, las
 	return first, last, last != 0 && (c.First == 0 || first != 0)
 }
 
-// hunkAt is the hunk of the diff that a comment was written on, down to its line.
+// hunkAt is the diff hunk of a comment, down to its line.
 func (s *Shaper) hunkAt(r *model.Repository, c *model.ReviewComment) string {
 	cmp := s.git.Compare(r.Dir, c.Issue.Pull.BaseSHA, c.SHA)
 	n := slices.IndexFunc(cmp.Files, func(f git.FileChange) bool { return f.Path == c.Path })

@@ -99,8 +99,7 @@ func (s *Shaper) Repository(r *model.Repository) Object {
 	return o
 }
 
-// RepositoryFull is a repository as GET /repos/{owner}/{repo} answers it, with
-// what the caller may do there.
+// RepositoryFull is a repository as GET /repos/{owner}/{repo} returns it, with the caller's permissions.
 func (s *Shaper) RepositoryFull(r *model.Repository, permissions map[string]any) Object {
 	o := s.Repository(r)
 	maps.Copy(o, Object{

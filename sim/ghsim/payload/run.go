@@ -7,7 +7,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/model"
 )
 
-// Run is a workflow run; actor is who asked for its present attempt.
+// Run is a workflow run; actor is who started its present attempt.
 func (s *Shaper) Run(r *model.Repository, run *model.Run, actor *model.User) Object {
 	u := s.API("/repos/%s/actions/runs/%d", r.FullName(), run.ID)
 	previous := any(nil)
@@ -39,7 +39,7 @@ func (s *Shaper) Run(r *model.Repository, run *model.Run, actor *model.User) Obj
 	}
 }
 
-// runPath is the path of a run's workflow; of one of another repository with that and the ref.
+// runPath is the path of a run's workflow; for one of another repository with its name and the ref.
 // https://docs.github.com/en/rest/actions/workflow-runs#get-a-workflow-run
 func runPath(run *model.Run) string {
 	if run.From == nil {
@@ -48,7 +48,7 @@ func runPath(run *model.Run) string {
 	return run.From.FullName() + "/" + run.Path + "@" + run.FromRef
 }
 
-// Workflow is the workflow that a run is of.
+// Workflow is the workflow of a run.
 func (s *Shaper) Workflow(r *model.Repository, run *model.Run) Object {
 	u := s.API("/repos/%s/actions/workflows/%d", r.FullName(), run.WorkflowID)
 	return Object{"id": run.WorkflowID, "node_id": NodeID("W", run.WorkflowID), "name": run.Name, "path": run.Path,
@@ -58,10 +58,10 @@ func (s *Shaper) Workflow(r *model.Repository, run *model.Run) Object {
 		"badge_url": s.HTML("/%s/actions/%s/badge.svg", r.FullName(), run.Path)}
 }
 
-// artifactLife is how long an artifact is kept unless a repository says otherwise.
+// artifactLife is the default retention of an artifact.
 const artifactLife = 90 * 24 * time.Hour
 
-// Artifact is what a job of a workflow run uploaded.
+// Artifact is an upload of a job of a workflow run.
 func (s *Shaper) Artifact(r *model.Repository, run *model.Run, a *model.Artifact) Object {
 	u := s.API("/repos/%s/actions/artifacts/%d", r.FullName(), a.ID)
 	return Object{

@@ -1,9 +1,8 @@
-// Package payload shapes what there is on a simulated GitHub as GitHub's JSON, as
-// webhooks carry it and the REST API answers it. Names that end in Full have what
-// only the REST API answers; those that end in Lite are what other objects carry.
+// Package payload formats objects of a simulated GitHub as GitHub's JSON, in webhooks and in the REST API. Names that
+// end in Full have fields that only the REST API returns; those that end in Lite are the short forms in other objects.
 //
-// The shapes follow https://docs.github.com/en/rest (API version 2022-11-28) and
-// https://docs.github.com/en/webhooks; package conformance checks them.
+// The formats follow https://docs.github.com/en/rest (API version 2022-11-28) and https://docs.github.com/en/webhooks;
+// package conformance checks them.
 package payload
 
 import (
@@ -21,14 +20,14 @@ import (
 // equal bytes and a stable ETag.
 type Object = map[string]any
 
-// Shaper shapes things of one hub; the simulator's lock is held.
+// Shaper formats objects of one hub; the simulator's lock is held.
 type Shaper struct {
 	hub *model.Hub
 	git *git.Store
 	log *slog.Logger
 }
 
-// New is a shaper of what a hub has, with the repositories' content from a store.
+// New is a shaper for a hub, with the repositories' content from a store.
 func New(hub *model.Hub, store *git.Store, log *slog.Logger) *Shaper {
 	return &Shaper{hub: hub, git: store, log: log}
 }

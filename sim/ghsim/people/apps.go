@@ -8,8 +8,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/world"
 )
 
-// SetCallbackURL is where sign-in may send people back to, exactly. Without one, any
-// address is taken.
+// SetCallbackURL sets the exact sign-in callback address. Without one, any address is accepted.
 func (p *People) SetCallbackURL(appID int64, address string) error {
 	return p.onApp(appID, func(a *model.App) error {
 		a.Callbacks = []string{address}
@@ -17,8 +16,7 @@ func (p *People) SetCallbackURL(appID int64, address string) error {
 	})
 }
 
-// WithdrawSignIns ends all that a person has signed in to with an app, as they do in
-// their settings.
+// WithdrawSignIns revokes all of a person's sign-ins to an app, as they do in their settings.
 func (p *People) WithdrawSignIns(appID int64, login string) error {
 	p.world.Lock()
 	defer p.world.Unlock()
@@ -26,15 +24,14 @@ func (p *People) WithdrawSignIns(appID int64, login string) error {
 	if a == nil || u == nil {
 		return fmt.Errorf("no app %d, or nobody called %s", appID, login)
 	}
-	p.desk.Withdraw(a, u)
+	p.issuer.Withdraw(a, u)
 	return nil
 }
 
-// CreateApp registers an app with a new private key, the permissions of
-// [world.DefaultPermissions] and the webhook that all apps are given, if any. A
-// ping is sent to the webhook.
+// CreateApp registers an app with a new private key, the permissions of [world.DefaultPermissions] and the default
+// webhook, if any. A ping is sent to the webhook.
 func (p *People) CreateApp(slug string) (App, error) {
-	key, err := p.desk.NewKey()
+	key, err := p.issuer.NewKey()
 	if err != nil {
 		return App{}, fmt.Errorf("creating app %s: %w", slug, err)
 	}
@@ -58,8 +55,8 @@ func (p *People) SetWebhook(appID int64, url, secret string) error {
 	})
 }
 
-// SetAppPermissions replaces what an app and its installations may do, such as
-// {"issues": "write", "contents": "read"}; metadata: read is always granted.
+// SetAppPermissions replaces the permissions of an app and its installations, such as {"issues": "write", "contents":
+// "read"}; metadata: read is always granted.
 func (p *People) SetAppPermissions(appID int64, permissions map[string]string) error {
 	return p.onApp(appID, func(a *model.App) error {
 		p.world.SetPermissions(a, permissions)
@@ -109,7 +106,7 @@ func (p *People) owned(u *model.User, names []string) ([]*model.Repository, erro
 	return rs, nil
 }
 
-// onApp does something with an app.
+// onApp changes an app.
 func (p *People) onApp(id int64, do func(*model.App) error) error {
 	p.world.Lock()
 	defer p.world.Unlock()
@@ -119,7 +116,7 @@ func (p *People) onApp(id int64, do func(*model.App) error) error {
 	return fmt.Errorf("no app %d", id)
 }
 
-// onInstallation does something with an installation.
+// onInstallation changes an installation.
 func (p *People) onInstallation(id int64, do func(*model.Installation) error) error {
 	p.world.Lock()
 	defer p.world.Unlock()
@@ -129,7 +126,7 @@ func (p *People) onInstallation(id int64, do func(*model.Installation) error) er
 	return fmt.Errorf("no installation %d", id)
 }
 
-// RemoveFromInstallation takes repositories ("owner/name") out of an installation.
+// RemoveFromInstallation removes repositories ("owner/name") from an installation.
 func (p *People) RemoveFromInstallation(id int64, repos ...string) error {
 	return p.onInstallation(id, func(i *model.Installation) error {
 		var gone []*model.Repository
@@ -153,8 +150,7 @@ func (p *People) Uninstall(id int64) error {
 	})
 }
 
-// Suspend suspends or resumes an installation; while suspended its tokens are
-// answered 403.
+// Suspend suspends or resumes an installation; while suspended its tokens are answered 403.
 func (p *People) Suspend(id int64, suspended bool) error {
 	return p.onInstallation(id, func(i *model.Installation) error {
 		p.world.Suspend(i, suspended)

@@ -7,17 +7,16 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/model"
 )
 
-// BotPush is what a bot pushes, and with which token.
+// BotPush is a bot's push, with its token.
 type BotPush struct {
-	Login   string // as of "github-actions[bot]" or "pre-commit-ci[bot]"
+	Login   string // such as "github-actions[bot]" or "pre-commit-ci[bot]"
 	Message string
 	Files   map[string]string
 	Token   model.Token
 }
 
-// PushAsBot commits files on top of a branch as a bot and pushes it, and returns the new
-// head. A push sends its events whoever's token it was made with; the token says whether
-// workflows run for it.
+// PushAsBot commits files on top of a branch as a bot and pushes it, and returns the new head. A push sends its events
+// whatever its token; the token decides whether workflows run for it.
 func (p *People) PushAsBot(repo, branch string, push BotPush) (string, error) {
 	return p.pushBy(repo, branch, func(r *model.Repository, a model.Actor) (string, error) {
 		return p.world.CommitFiles(r, a, branch, push.Message, push.Files)
@@ -33,7 +32,7 @@ func (p *People) PushAsBot(repo, branch string, push BotPush) (string, error) {
 	})
 }
 
-// Check is a check run as an app makes it through the API.
+// Check is a check run that an app makes through the API.
 type Check struct {
 	App        string // slug; github-actions: made with GITHUB_TOKEN
 	Name       string
@@ -44,11 +43,10 @@ type Check struct {
 	DetailsURL string // empty: the check run's own page
 }
 
-// CreateCheck makes a check run of an app on a commit and returns its id. One of the same
-// name that is there already stays beside it.
+// CreateCheck makes a check run of an app on a commit and returns its id. An existing one of the same name is kept.
 //
-// It hangs in the app's first suite of the commit. For GITHUB_TOKEN that is the suite of the
-// workflow run that was made first, whatever it is of.
+// It belongs to the app's first suite of the commit. For GITHUB_TOKEN that is the suite of the first workflow run,
+// whichever it is.
 // https://github.com/bencherdev/bencher/issues/536
 func (p *People) CreateCheck(repo, sha string, check Check) (int64, error) {
 	var id int64
@@ -90,7 +88,7 @@ func (p *People) fill(k *model.CheckRun, check Check) {
 	k.DetailsURL = check.DetailsURL
 }
 
-// onCommit does something about a commit that a branch, tag or SHA names.
+// onCommit changes something on the commit of a branch, tag or SHA.
 func (p *People) onCommit(repo, ref string, do func(r *model.Repository, sha string)) error {
 	p.world.Lock()
 	defer p.world.Unlock()

@@ -7,16 +7,15 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/model"
 )
 
-// RunWorkflows runs the workflows of a branch's head as a push by a person would,
-// unless they ran for that commit; a new repository's have not.
+// RunWorkflows runs the workflows of a branch's head as a person's push would, unless they ran for that commit; a new
+// repository's have not.
 func (p *People) RunWorkflows(repo, branch, login string) error {
 	return p.as(repo, login, "write", func(r *model.Repository, a model.Actor) error {
 		return p.world.RunWorkflows(r, a, branch)
 	})
 }
 
-// SetActions says what keeps the workflows of a repository from running from now on,
-// as its settings, its bills and its runners do.
+// SetActions sets what keeps the workflows of a repository from running, as its settings, its bills and its runners do.
 func (p *People) SetActions(repo string, to model.Actions) error {
 	return p.inRepo(repo, func(r *model.Repository) error {
 		p.world.SetActions(r, to)
@@ -24,7 +23,7 @@ func (p *People) SetActions(repo string, to model.Actions) error {
 	})
 }
 
-// ApproveWorkflows lets the workflow runs begin that wait for somebody's approval.
+// ApproveWorkflows approves the waiting workflow runs.
 func (p *People) ApproveWorkflows(repo, login string) error {
 	return p.as(repo, login, "write", func(r *model.Repository, a model.Actor) error {
 		p.world.ApproveWorkflows(r, a)
@@ -32,8 +31,8 @@ func (p *People) ApproveWorkflows(repo, login string) error {
 	})
 }
 
-// CreateStatus sets a commit status (error, failure, pending or success) as
-// an outside CI service with write access would.
+// CreateStatus sets a commit status (error, failure, pending or success) as an outside CI service with write access
+// would.
 func (p *People) CreateStatus(repo, sha, login, context, state, description string) error {
 	return p.as(repo, login, "write", func(r *model.Repository, a model.Actor) error {
 		full, ok := p.world.CommitOf(r, sha)
@@ -45,7 +44,7 @@ func (p *People) CreateStatus(repo, sha, login, context, state, description stri
 	})
 }
 
-// TestMerge is the commit that shows how an open pull request would be merged.
+// TestMerge is the test merge commit of an open pull request.
 func (p *People) TestMerge(repo string, number int) (sha string, err error) {
 	p.world.Lock()
 	defer p.world.Unlock()
@@ -79,8 +78,7 @@ func (p *People) PressCheckButton(repo string, checkRun int64, login, identifier
 	})
 }
 
-// RerequestSuite asks for an app's checks of a commit to be run again, as the
-// "Re-run all checks" button does for each app.
+// RerequestSuite requests a rerun of an app's checks of a commit, as the "Re-run all checks" button does for each app.
 func (p *People) RerequestSuite(repo, sha, app, login string) error {
 	return p.as(repo, login, "write", func(r *model.Repository, a model.Actor) error {
 		for _, st := range r.Suites {
@@ -108,8 +106,7 @@ func (p *People) SuiteState(repo, sha, app string) (status, conclusion string, e
 	return "", "", fmt.Errorf("%s has no check suite of %s on %s", repo, app, sha)
 }
 
-// RerequestCheckRun asks for a check run to be run again, as the "Re-run"
-// button does.
+// RerequestCheckRun requests a rerun of a check run, as the "Re-run" button does.
 func (p *People) RerequestCheckRun(repo string, checkRun int64, login string) error {
 	return p.as(repo, login, "write", func(r *model.Repository, a model.Actor) error {
 		c := r.Check(checkRun)

@@ -6,7 +6,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/model"
 )
 
-// BlockIssue says that an issue is blocked by another of the repository.
+// BlockIssue marks an issue as blocked by another of the repository.
 func (p *People) BlockIssue(repo string, number int, login string, by int) error {
 	return p.onIssue(repo, number, login, "triage", func(r *model.Repository, i *model.Issue, _ model.Actor) error {
 		other := r.Issue(by)
@@ -18,7 +18,7 @@ func (p *People) BlockIssue(repo string, number int, login string, by int) error
 	})
 }
 
-// AddSubIssue makes an issue of the repository a part of another.
+// AddSubIssue adds an issue of the repository to another as a sub-issue.
 func (p *People) AddSubIssue(repo string, number int, login string, sub int) error {
 	return p.onIssue(repo, number, login, "triage", func(r *model.Repository, i *model.Issue, _ model.Actor) error {
 		other := r.Issue(sub)

@@ -8,8 +8,8 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/model"
 )
 
-// formText is a text as a browser sends it from a form, and GitHub keeps it: each line ends in CRLF, those that an app
-// had written into it with LF as well.
+// formText is a text as a browser submits it and GitHub stores it: each line ends in CRLF, also those that an app had
+// written with LF.
 // https://html.spec.whatwg.org/multipage/form-control-infrastructure.html#constructing-the-form-data-set
 // https://github.com/actions/runner/issues/1462
 func formText(s string) string {
@@ -41,9 +41,8 @@ func (p *People) EditIssueBody(repo string, number int, login, body string) erro
 	})
 }
 
-// TickBox ticks a task list box in an issue's text. which is the box's index,
-// "0" for the first, or the beginning of its text: "B" is the box with the text
-// "**B** …" or "B) …". Marks and spaces before the text don't count.
+// TickBox ticks a task list box in an issue's text. which is the box's index, "0" for the first, or the beginning of
+// its text: "B" is the box with the text "**B** …" or "B) …". Marks and spaces before the text are ignored.
 func (p *People) TickBox(repo string, number int, login, which string) error {
 	return p.onIssue(repo, number, login, "write", func(r *model.Repository, i *model.Issue, a model.Actor) error {
 		body, err := tick(i.Body, which)
@@ -56,8 +55,7 @@ func (p *People) TickBox(repo string, number int, login, which string) error {
 	})
 }
 
-// TickCommentBox ticks a task list box in a comment, as [People.TickBox] does in an
-// issue's text.
+// TickCommentBox ticks a task list box in a comment, as [People.TickBox] does in an issue's text.
 func (p *People) TickCommentBox(repo string, comment int64, login, which string) error {
 	return p.as(repo, login, "write", func(r *model.Repository, a model.Actor) error {
 		c := r.Comment(comment)
@@ -102,7 +100,7 @@ func (p *People) DeleteIssue(repo string, number int, login string) error {
 	})
 }
 
-// Label puts a label on an issue or pull request.
+// Label adds a label to an issue or pull request.
 func (p *People) Label(repo string, number int, login, name string) error {
 	return p.onIssue(repo, number, login, "triage", func(r *model.Repository, i *model.Issue, a model.Actor) error {
 		p.world.AddLabel(r, i, a, p.world.EnsureLabel(r, name))
@@ -110,7 +108,7 @@ func (p *People) Label(repo string, number int, login, name string) error {
 	})
 }
 
-// RenameLabel gives a label of a repository another name. Issues keep it.
+// RenameLabel renames a label of a repository. Issues keep it.
 func (p *People) RenameLabel(repo, login, name, to string) error {
 	return p.as(repo, login, "write", func(r *model.Repository, a model.Actor) error {
 		l := r.Label(name)
@@ -124,7 +122,7 @@ func (p *People) RenameLabel(repo, login, name, to string) error {
 	})
 }
 
-// Unlabel takes a label off.
+// Unlabel removes a label.
 func (p *People) Unlabel(repo string, number int, login, name string) error {
 	return p.onIssue(repo, number, login, "triage", func(r *model.Repository, i *model.Issue, a model.Actor) error {
 		if !p.world.RemoveLabel(r, i, a, name) {

@@ -8,20 +8,20 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/runner"
 )
 
-// JobView is a job of a workflow run that can begin, or has begun, where jobs begin and end by hand.
+// JobView is a job of a workflow run that can start, or has started, with Config.ByHand.
 type JobView struct {
 	ID       int64 // also its check run's
 	Name     string
 	Workflow string // path of its file
 	Event    string
-	SHA      string // the commit that it reports on
+	SHA      string // the commit on which it reports
 	Run      int64
 	Attempt  int
 	Begun    bool
 	Failed   bool // a job that it needs failed or was cancelled
 }
 
-// Jobs are the jobs of a repository that can begin or end now, those of older runs first.
+// Jobs are the jobs of a repository that can start or end now, those of older runs first.
 func (p *People) Jobs(repo string) ([]JobView, error) {
 	return read(p, repo, func(r *model.Repository) ([]JobView, error) {
 		var all []JobView
@@ -38,13 +38,13 @@ func (p *People) Jobs(repo string) ([]JobView, error) {
 	})
 }
 
-// BeginJob has a runner begin with a job.
+// BeginJob starts a job.
 func (p *People) BeginJob(repo string, id int64) error {
 	return p.onJob(repo, id, p.world.BeginJob)
 }
 
-// EndJob ends a job with a conclusion and a log. One that a runner never began with has no log, and says in an
-// annotation why.
+// EndJob ends a job with a conclusion and a log. A job that never started has no log, and an annotation with the
+// reason.
 func (p *People) EndJob(repo string, id int64, conclusion, log string) error {
 	return p.onJob(repo, id, func(r *model.Repository, j *model.Job) error {
 		res := runner.Result{Conclusion: conclusion}

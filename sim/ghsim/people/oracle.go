@@ -9,7 +9,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/world"
 )
 
-// Oracle says whether a pull request's present head is green.
+// Oracle reports whether a pull request's present head is green.
 func (p *People) Oracle(q oracle.Question) (oracle.Answer, error) {
 	p.world.Lock()
 	defer p.world.Unlock()
@@ -23,7 +23,7 @@ func (p *People) Oracle(q oracle.Question) (oracle.Answer, error) {
 	return oracle.Ask(r, q, p.world.Now(), source{p.world, p.git}), nil
 }
 
-// source reads for the oracle what git and the other repositories know.
+// source reads git and the other repositories for the oracle.
 type source struct {
 	world *world.World
 	git   *git.Store
@@ -35,7 +35,7 @@ func (s source) File(r *model.Repository, sha, path string) (string, bool) {
 	return string(text), err == nil
 }
 
-// Log are up to n commits of which each is the first parent of the one before.
+// Log are up to n commits, each the first parent of the one before.
 func (s source) Log(r *model.Repository, sha string, n int) []string {
 	var all []string
 	for sha != "" && len(all) < n {
@@ -49,7 +49,7 @@ func (s source) Log(r *model.Repository, sha string, n int) []string {
 	return all
 }
 
-// Bot is the account that an app acts as.
+// Bot is the account of an app.
 func (s source) Bot(app int64) *model.User {
 	if a := s.world.App(app); a != nil {
 		return a.Bot

@@ -1,9 +1,7 @@
-// Package people is what people do on a simulated GitHub, and what they see there:
-// each method is what a person would do in a browser, or the owner of the site
-// would set up. Repositories, people and issues are named as people name them.
+// Package people has people's actions on a simulated GitHub, and their view of it: each method is an action of a person
+// in a browser, or of the site's owner. Repositories, people and issues are named as in the browser.
 //
-// Methods take the simulator's lock themselves. Who does something needs the role
-// that GitHub asks for; errors say how to give it.
+// Methods take the simulator's lock themselves. A person needs GitHub's required role; errors say how to give it.
 package people
 
 import (
@@ -15,22 +13,22 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/world"
 )
 
-// Webhook is what apps are given when they are created.
+// Webhook is the webhook of new apps.
 type Webhook struct{ URL, Secret string }
 
-// People are all who have an account.
+// People are all accounts.
 type People struct {
-	world *world.World
-	git   *git.Store
-	desk  *access.TokenIssuer
-	hook  Webhook
-	ended <-chan struct{}
+	world  *world.World
+	git    *git.Store
+	issuer *access.TokenIssuer
+	hook   Webhook
+	ended  <-chan struct{}
 }
 
-// New is the people of a world. hook, unless it is empty, is every new app's
-// webhook; ended is closed when the simulator is.
-func New(w *world.World, store *git.Store, desk *access.TokenIssuer, hook Webhook, ended <-chan struct{}) *People {
-	return &People{world: w, git: store, desk: desk, hook: hook, ended: ended}
+// New are the people of a world. hook, unless it is empty, is every new app's webhook; ended is closed when the
+// simulator is.
+func New(w *world.World, store *git.Store, issuer *access.TokenIssuer, hook Webhook, ended <-chan struct{}) *People {
+	return &People{world: w, git: store, issuer: issuer, hook: hook, ended: ended}
 }
 
 // repository finds a repository; the lock is held.
@@ -42,8 +40,7 @@ func (p *People) repository(fullName string) (*model.Repository, error) {
 	return r, nil
 }
 
-// person finds a repository and a person with at least a role in it; the lock
-// is held.
+// person finds a repository and a person with at least a role in it; the lock is held.
 func (p *People) person(repo, login, role string) (*model.Repository, model.Actor, error) {
 	r, err := p.repository(repo)
 	if err != nil {
@@ -59,7 +56,7 @@ func (p *People) person(repo, login, role string) (*model.Repository, model.Acto
 	return r, model.Actor{User: u}, nil
 }
 
-// inRepo does something in a repository.
+// inRepo changes something in a repository.
 func (p *People) inRepo(repo string, do func(*model.Repository) error) error {
 	_, err := read(p, repo, func(r *model.Repository) (struct{}, error) { return struct{}{}, do(r) })
 	return err
@@ -76,7 +73,7 @@ func read[T any](p *People, repo string, of func(*model.Repository) (T, error)) 
 	return of(r)
 }
 
-// as does something in a repository as a person with at least a role in it.
+// as changes something in a repository as a person with at least a role in it.
 func (p *People) as(repo, login, role string, do func(*model.Repository, model.Actor) error) error {
 	return p.inRepo(repo, func(*model.Repository) error {
 		r, a, err := p.person(repo, login, role)
@@ -87,7 +84,7 @@ func (p *People) as(repo, login, role string, do func(*model.Repository, model.A
 	})
 }
 
-// onIssue does something to an issue or pull request as a person.
+// onIssue changes an issue or pull request as a person.
 func (p *People) onIssue(
 	repo string, number int, login, role string, do func(*model.Repository, *model.Issue, model.Actor) error,
 ) error {

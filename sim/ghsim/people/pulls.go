@@ -17,7 +17,7 @@ func (p *People) Review(repo string, number int, login, state, body string, line
 	})
 }
 
-// EditReview replaces what a person's last review of a pull request says.
+// EditReview replaces the text of a person's last review of a pull request.
 func (p *People) EditReview(repo string, number int, login, body string) error {
 	return p.onPullAs(repo, number, login, "read", func(r *model.Repository, i *model.Issue, a model.Actor) error {
 		for _, v := range slices.Backward(i.Pull.Reviews) {
@@ -30,7 +30,7 @@ func (p *People) EditReview(repo string, number int, login, body string) error {
 	})
 }
 
-// ResolveThread resolves the thread that a comment on a line stands in, or opens it again.
+// ResolveThread resolves a comment's thread, or reopens it.
 func (p *People) ResolveThread(repo string, number int, login string, comment int64, again bool) error {
 	return p.onIssue(repo, number, login, "write", func(r *model.Repository, i *model.Issue, a model.Actor) error {
 		first := i.Thread(comment)
@@ -90,7 +90,7 @@ func (p *People) MergePull(repo string, number int, login string) (sha string, e
 	return sha, err
 }
 
-// Retarget has a pull request be merged into another branch.
+// Retarget changes the base branch of a pull request.
 func (p *People) Retarget(repo string, number int, login, base string) error {
 	return p.onPull(repo, number, login, func(r *model.Repository, i *model.Issue, a model.Actor) error {
 		if r.Head(base) == "" {
@@ -101,8 +101,7 @@ func (p *People) Retarget(repo string, number int, login, base string) error {
 	})
 }
 
-// ReviewComment comments on a line of a pull request's head and returns the
-// comment's id.
+// ReviewComment comments on a line of a pull request's head and returns the comment's id.
 func (p *People) ReviewComment(
 	repo string, number int, login, path string, line int, body string,
 ) (id int64, err error) {
@@ -113,7 +112,7 @@ func (p *People) ReviewComment(
 	return id, err
 }
 
-// ReplyToReview answers a comment on a line, and returns the reply's id.
+// ReplyToReview replies to a comment on a line, and returns the reply's id.
 func (p *People) ReplyToReview(
 	repo string, number int, login string, comment int64, body string,
 ) (id int64, err error) {

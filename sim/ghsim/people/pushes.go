@@ -16,8 +16,7 @@ func (p *People) PushFiles(repo, branch, login, message string, files map[string
 	})
 }
 
-// ForcePush moves a branch to a commit that the repository has, whatever the
-// branch was at. An empty sha deletes the branch.
+// ForcePush moves a branch to a commit of the repository, wherever the branch was. An empty sha deletes the branch.
 func (p *People) ForcePush(repo, branch, login, sha string) error {
 	_, err := p.pushAs(repo, branch, login, func(r *model.Repository, _ model.Actor) (string, error) {
 		if sha == "" {
@@ -41,7 +40,7 @@ func (p *People) pushAs(
 	})
 }
 
-// pushBy moves a branch as somebody whom by finds; it is called with the lock held.
+// pushBy moves a branch as the account that by finds; by is called with the lock held.
 func (p *People) pushBy(
 	repo, branch string, to func(*model.Repository, model.Actor) (string, error),
 	by func() (*model.Repository, model.Actor, error),
@@ -69,7 +68,7 @@ func (p *People) pushBy(
 	if err != nil {
 		return "", fmt.Errorf("pushing %s of %s: %w", branch, repo, err)
 	}
-	if r.HasRule(branch, model.RuleSignatures) { // GitHub refuses there what is not signed
+	if r.HasRule(branch, model.RuleSignatures) { // GitHub refuses unsigned commits there
 		r.Signed[sha] = true
 	}
 	if err := p.world.MoveRef(r, a, "refs/heads/"+branch, sha); err != nil {

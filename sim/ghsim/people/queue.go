@@ -6,8 +6,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/model"
 )
 
-// Enqueue puts a pull request into the merge queue of its base, and returns the branch on
-// which its checks run.
+// Enqueue adds a pull request to the merge queue of its base, and returns the branch on which its checks run.
 func (p *People) Enqueue(repo string, number int, login string) (branch string, err error) {
 	err = p.onPull(repo, number, login, func(r *model.Repository, i *model.Issue, a model.Actor) error {
 		branch, err = p.world.Enqueue(r, i, a)
@@ -16,21 +15,21 @@ func (p *People) Enqueue(repo string, number int, login string) (branch string, 
 	return branch, err
 }
 
-// Dequeue takes a pull request out of the merge queue, merged or not.
+// Dequeue removes a pull request from the merge queue, merged or not.
 func (p *People) Dequeue(repo string, number int, login string, merged bool) error {
 	return p.onPull(repo, number, login, func(r *model.Repository, i *model.Issue, a model.Actor) error {
 		return p.world.Dequeue(r, i, a, merged)
 	})
 }
 
-// onPull does something to a pull request as a person who may write.
+// onPull changes a pull request as a person with write access.
 func (p *People) onPull(
 	repo string, number int, login string, do func(*model.Repository, *model.Issue, model.Actor) error,
 ) error {
 	return p.onPullAs(repo, number, login, "write", do)
 }
 
-// onPullAs does something to a pull request as a person with at least a role.
+// onPullAs changes a pull request as a person with at least a role.
 func (p *People) onPullAs(
 	repo string, number int, login, role string, do func(*model.Repository, *model.Issue, model.Actor) error,
 ) error {
@@ -42,8 +41,8 @@ func (p *People) onPullAs(
 	})
 }
 
-// TransferIssue moves an issue to another repository, in which the person may write too,
-// and returns its number there.
+// TransferIssue moves an issue to another repository, to which the person has write access too, and returns its number
+// there.
 func (p *People) TransferIssue(repo string, number int, login, to string) (there int, err error) {
 	err = p.onIssue(repo, number, login, "write", func(r *model.Repository, i *model.Issue, a model.Actor) error {
 		target, _, err := p.person(to, login, "write")

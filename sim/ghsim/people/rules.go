@@ -27,8 +27,8 @@ func (p *People) SetRuleset(repo, branch string, contexts ...string) error {
 	return p.SetRules(repo, branch, model.ChecksRule(contexts...))
 }
 
-// SetRules replaces the rules of a branch; without rules there are none. A rule without a
-// ruleset's id is given that of the repository's own.
+// SetRules replaces the rules of a branch; without rules there are none. A rule without a ruleset's id gets that of the
+// repository's own.
 func (p *People) SetRules(repo, branch string, rules ...model.Rule) error {
 	return p.onRepo(repo, func(r *model.Repository) {
 		delete(r.Rules, branch)
@@ -53,12 +53,12 @@ func (p *People) addRules(r *model.Repository, branch string, rules []model.Rule
 	}
 }
 
-// SetPushes says what GitHub does not take in a push from now on.
+// SetPushes sets what GitHub refuses in later pushes.
 func (p *People) SetPushes(repo string, to model.Pushes) error {
 	return p.onRepo(repo, func(r *model.Repository) { r.Pushes = to })
 }
 
-// HideRules has the API refuse to tell the rules of branches, with 403 or 404; 0 ends it.
+// HideRules makes the API answer 403 or 404 instead of the rules of branches; 0 ends it.
 func (p *People) HideRules(repo string, status int) error {
 	if status != 0 && status != http.StatusForbidden && status != http.StatusNotFound {
 		return fmt.Errorf("hiding the rules of %s with %d: GitHub answers 403 or 404", repo, status)
@@ -66,14 +66,13 @@ func (p *People) HideRules(repo string, status int) error {
 	return p.onRepo(repo, func(r *model.Repository) { r.RulesHidden = status })
 }
 
-// RequireUpToDate has what is merged into a branch be up to date with it, besides the
-// checks that its protection or ruleset requires.
+// RequireUpToDate requires merges into a branch to be up to date with it, in addition to the checks that its protection
+// or ruleset requires.
 func (p *People) RequireUpToDate(repo, branch string) error {
 	return p.onRepo(repo, func(r *model.Repository) { r.Strict[branch] = true })
 }
 
-// SetHooks says whether pre-receive hooks judge what is merged, as on GitHub Enterprise
-// Server.
+// SetHooks sets whether pre-receive hooks check merges, as on GitHub Enterprise Server.
 func (p *People) SetHooks(repo string, on bool) error {
 	return p.onRepo(repo, func(r *model.Repository) { r.Hooks = on })
 }

@@ -23,7 +23,7 @@ type App struct {
 	ClientID      string
 	ClientSecret  string // for signing people in
 	PrivateKeyPEM []byte // PKCS #1, as GitHub hands it out
-	Bot           User   // the account its comments and commits carry
+	Bot           User   // the account of its comments and commits
 	WebhookSecret string
 }
 
@@ -36,17 +36,17 @@ type Repo struct {
 	Head     string // SHA of the default branch
 }
 
-// RepoSpec says what a new repository holds.
+// RepoSpec describes a new repository.
 type RepoSpec struct {
 	Files         map[string]string // path → content; names ending in .sh are executable
 	From          string            // instead of Files: a local git repository; its branches are copied
 	DefaultBranch string            // default main, or what From has checked out
-	Public        bool              // repositories are private unless told
+	Public        bool              // repositories are private by default
 	Message       string            // of the first commit; default "Initial commit"
-	LastNumber    int               // of the issues and pull requests that it had before
+	LastNumber    int               // of its earlier issues and pull requests
 }
 
-// CreateUser registers a person; an existing login is returned as it is.
+// CreateUser registers a person; an existing account is returned unchanged.
 func (p *People) CreateUser(login string) User {
 	p.world.Lock()
 	defer p.world.Unlock()
@@ -66,8 +66,7 @@ func (p *People) CreateOrg(login string) User {
 
 func publicUser(u *model.User) User { return User{ID: u.ID, Login: u.Login, Type: u.Kind} }
 
-// CreateRepo makes a repository; an unknown owner becomes a user with it. It
-// has GitHub's default labels and no protection.
+// CreateRepo makes a repository; an unknown owner becomes a user. It has GitHub's default labels and no protection.
 func (p *People) CreateRepo(owner, name string, spec RepoSpec) (Repo, error) {
 	p.world.Lock()
 	defer p.world.Unlock()
@@ -108,7 +107,7 @@ func (p *People) SetPermission(repo, login, role string) error {
 	return nil
 }
 
-// RenameRepo gives a repository another name. Who asks for the former one is sent on.
+// RenameRepo renames a repository. Requests for the former name are redirected.
 func (p *People) RenameRepo(repo, name string) error {
 	return p.onRepo(repo, func(r *model.Repository) { p.world.Rename(r, name) })
 }
@@ -124,8 +123,8 @@ func (p *People) SetDefaultBranch(repo, branch string) error {
 	})
 }
 
-// Transfer gives a repository to another account. Nothing tells the app of it: what the installations are sent is for
-// the test to say.
+// Transfer gives a repository to another account. The app gets no event: the test decides which events the
+// installations get.
 func (p *People) Transfer(repo, to string) error {
 	p.world.Lock()
 	defer p.world.Unlock()
@@ -137,7 +136,7 @@ func (p *People) Transfer(repo, to string) error {
 	return nil
 }
 
-// DeleteRepo deletes a repository. Nothing tells the app of it.
+// DeleteRepo deletes a repository. The app gets no event.
 // https://docs.github.com/en/repositories/creating-and-managing-repositories/deleting-a-repository
 func (p *People) DeleteRepo(repo string) error {
 	return p.onRepo(repo, func(r *model.Repository) { p.world.Delete(r) })
@@ -148,7 +147,7 @@ func (p *People) SetPrivate(repo string, private bool) error {
 	return p.onRepo(repo, func(r *model.Repository) { r.Private = private })
 }
 
-// RenameUser gives a person or an organisation another login. Their repositories go along.
+// RenameUser renames a person or an organisation, with their repositories.
 func (p *People) RenameUser(login, to string) error {
 	p.world.Lock()
 	defer p.world.Unlock()

@@ -41,7 +41,7 @@ func tick(body, which string) (string, error) {
 	return "", fmt.Errorf("no box %q among %d", which, len(boxes))
 }
 
-// startsWithWord reports whether text begins with word and not with a longer one.
+// startsWithWord reports whether text begins with word and not with a longer word.
 func startsWithWord(text, word string) bool {
 	if len(text) < len(word) || !strings.EqualFold(text[:len(word)], word) || word == "" {
 		return false

@@ -50,7 +50,7 @@ type PullView struct {
 	OnLines       []ReviewCommentView
 }
 
-// ReviewView is one submitted review; what it says on lines is in OnLines.
+// ReviewView is one submitted review; its comments on lines are in OnLines.
 type ReviewView struct {
 	ID           int64
 	Author, Body string
@@ -64,7 +64,7 @@ type ReviewCommentView struct {
 	Author, Body string
 	Path         string
 	Line         int
-	Old          bool // the line is of the base's side
+	Old          bool // the line is on the base's side
 }
 
 // CheckView is one check run.

@@ -1,5 +1,4 @@
-// Package refusal is how GitHub says no: errors with the status and the body that
-// its REST API answers them with.
+// Package refusal has GitHub's errors, with the status and the body of the REST API's answers.
 package refusal
 
 import (
@@ -8,14 +7,14 @@ import (
 	"strconv"
 )
 
-// Error is an error answer as GitHub's REST API gives it.
+// Error is an error answer of GitHub's REST API.
 type Error struct {
 	Code     int
 	Message  string
 	Doc      string // address of the documentation; default that of the whole API
-	Location string // where to ask instead; empty: nowhere
+	Location string // redirect address; empty: none
 	errors   []object
-	simple   []string // instead of errors, where GitHub says only words
+	simple   []string // instead of errors, where GitHub sends only strings
 }
 
 type object = map[string]any
@@ -41,7 +40,7 @@ func (e *Error) Body() map[string]any {
 	return b
 }
 
-// NotFound is also the answer about what the caller may not know of.
+// NotFound is also the answer about objects that the caller may not see.
 func NotFound() error { return &Error{Code: http.StatusNotFound, Message: "Not Found"} }
 
 // BadCredentials refuses a token.
@@ -54,7 +53,7 @@ func BadJWT(message string) error {
 	return &Error{Code: http.StatusUnauthorized, Message: message}
 }
 
-// Forbidden refuses what may not be done now, or not by the caller.
+// Forbidden refuses an action that is not permitted now, or not to the caller.
 func Forbidden(message string) error {
 	return &Error{Code: http.StatusForbidden, Message: message}
 }
@@ -69,7 +68,7 @@ func Unprocessable(message string) error {
 	return &Error{Code: http.StatusUnprocessableEntity, Message: message}
 }
 
-// Unresolved refuses the content of a request for reasons that are words alone.
+// Unresolved refuses the content of a request with reasons that are only strings.
 func Unresolved(reasons ...string) error {
 	return &Error{Code: http.StatusUnprocessableEntity, Message: "Unprocessable Entity", simple: reasons}
 }

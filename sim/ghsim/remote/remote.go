@@ -1,5 +1,5 @@
-// Package remote is git over HTTP as a simulated GitHub has it: who may fetch and
-// push, and that a push has had its consequences before it is answered.
+// Package remote is the git over HTTP of a simulated GitHub: it checks permissions to fetch and push, and completes a
+// push's consequences before it answers.
 package remote
 
 import (
@@ -20,14 +20,14 @@ import (
 type Handler struct {
 	world  *world.World
 	git    *git.Store
-	desk   *access.TokenIssuer
+	issuer *access.TokenIssuer
 	faults *fault.Rules
 	log    *slog.Logger
 }
 
 // New is the remote of a world's repositories.
-func New(w *world.World, store *git.Store, desk *access.TokenIssuer, faults *fault.Rules, log *slog.Logger) *Handler {
-	return &Handler{world: w, git: store, desk: desk, faults: faults, log: log}
+func New(w *world.World, store *git.Store, issuer *access.TokenIssuer, faults *fault.Rules, log *slog.Logger) *Handler {
+	return &Handler{world: w, git: store, issuer: issuer, faults: faults, log: log}
 }
 
 // Serve answers one request.
@@ -53,7 +53,7 @@ func (h *Handler) Serve(w http.ResponseWriter, r *http.Request, req git.Request)
 		h.git.Serve(w, r, req, visit.access)
 		return
 	}
-	select { // one receive-pack at a time, so that what moved is known to be its doing
+	select { // one receive-pack at a time, so that moved refs are known to be its result
 	case visit.repo.Receiving <- struct{}{}:
 		defer func() { <-visit.repo.Receiving }()
 	case <-r.Context().Done():
@@ -63,23 +63,23 @@ func (h *Handler) Serve(w http.ResponseWriter, r *http.Request, req git.Request)
 	h.git.Serve(kept, r, req, visit.access)
 	h.received(visit)
 	if lost != nil {
-		lost.Write(w) // the push happened, and nobody hears of it
+		lost.Write(w) // the push happened, and its answer is lost
 		return
 	}
 	kept.sendTo(w)
 }
 
-// visit is an admitted request: its repository, who made it, and what it may do.
+// visit is an admitted request: its repository, its sender, and their permissions.
 type visit struct {
 	repo   *model.Repository
-	name   string // the repository's, which may be another than was asked for
+	name   string // the repository's, which may differ from the requested one
 	actor  model.Actor
 	access git.Access
 
-	refusal string // words beside the status that refuses it
+	refusal string // message of the status that refuses it
 }
 
-// received lets a push have its consequences.
+// received carries out a push's consequences.
 func (h *Handler) received(v visit) {
 	h.world.Lock()
 	defer h.world.Unlock()
@@ -88,7 +88,7 @@ func (h *Handler) received(v visit) {
 	}
 }
 
-// admit says what a request may do, or the HTTP status that refuses it.
+// admit returns a request's permissions, or the HTTP status that refuses it.
 func (h *Handler) admit(r *http.Request, req git.Request) (visit, int) {
 	h.world.Lock()
 	defer h.world.Unlock()
@@ -101,7 +101,7 @@ func (h *Handler) admit(r *http.Request, req git.Request) (visit, int) {
 		return visit{repo: repo, name: repo.FullName(), actor: model.As(repo.Owner),
 			access: git.Access{Dir: repo.Dir, User: repo.Owner.Login}}, 0
 	}
-	t, err := h.desk.Token(raw)
+	t, err := h.issuer.Token(raw)
 	if err != nil {
 		return visit{}, http.StatusUnauthorized
 	}
@@ -110,7 +110,7 @@ func (h *Handler) admit(r *http.Request, req git.Request) (visit, int) {
 		level = "write"
 	}
 	switch {
-	case repo == nil || !t.Has(repo) && (repo.Private || req.Write) || h.desk.Unheard(t, repo):
+	case repo == nil || !t.Has(repo) && (repo.Private || req.Write) || h.issuer.IsRefused(t, repo):
 		return visit{}, http.StatusNotFound
 	case !t.May("contents", level):
 		return visit{}, http.StatusForbidden
@@ -123,7 +123,7 @@ func (h *Handler) admit(r *http.Request, req git.Request) (visit, int) {
 			NoWorkflows: !t.May("workflows", "write"), FileSize: repo.Pushes.FileSize, Secret: repo.Pushes.Secret}}, 0
 }
 
-// keptAnswer keeps the answer to a push until that had its consequences.
+// keptAnswer buffers the answer to a push until its consequences are complete.
 type keptAnswer struct {
 	header http.Header
 	code   int
@@ -133,10 +133,10 @@ type keptAnswer struct {
 // Header is the header of the answer.
 func (k *keptAnswer) Header() http.Header { return k.header }
 
-// WriteHeader keeps the status.
+// WriteHeader buffers the status.
 func (k *keptAnswer) WriteHeader(code int) { k.code = code }
 
-// Write keeps a part of the body.
+// Write buffers a part of the body.
 func (k *keptAnswer) Write(b []byte) (int, error) { return k.body.Write(b) }
 
 func (k *keptAnswer) sendTo(w http.ResponseWriter) {

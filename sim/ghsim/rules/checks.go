@@ -6,8 +6,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/model"
 )
 
-// success are the conclusions with which a check run satisfies what requires it: one that
-// was skipped does, whatever it was skipped for.
+// success are the conclusions with which a check run satisfies a requirement: a skipped one does, whatever the reason.
 // https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/troubleshooting-required-status-checks
 var success = []string{"success", "neutral", "skipped"}
 
@@ -15,9 +14,8 @@ func green(k *model.CheckRun) bool {
 	return k.Status == "completed" && slices.Contains(success, k.Conclusion)
 }
 
-// satisfied reports whether a check that is required is green on the head or on the test
-// merge. Every newest check run of that name counts, and the newest status; a status on
-// the test merge stands in the place of the head's.
+// satisfied reports whether a required check is green on the head or on the test merge. Every newest check run of that
+// name counts, and the newest status; a status on the test merge replaces the head's.
 // https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/troubleshooting-required-status-checks
 func satisfied(r *model.Repository, want model.RequiredCheck, head, merge string) bool {
 	found, all := false, true
@@ -37,9 +35,8 @@ func byApp(r *model.Repository, st *model.Status, app int64) bool {
 	return slices.ContainsFunc(r.Suites, func(s *model.Suite) bool { return s.App.ID == app && s.App.Bot == st.By })
 }
 
-// latest are the newest check runs of each name in each suite of the head and of the test
-// merge. Where two runs of a workflow have one that is skipped and one that is not, both
-// count.
+// latest are the newest check runs of each name in each suite of the head and of the test merge. If one of two runs of
+// a workflow is skipped and the other is not, both count.
 func latest(r *model.Repository, head, merge string) []*model.CheckRun {
 	var all []*model.CheckRun
 	for _, st := range r.Suites {
@@ -50,7 +47,7 @@ func latest(r *model.Repository, head, merge string) []*model.CheckRun {
 	return all
 }
 
-// statuses are the newest status of each context; the test merge's count before the head's.
+// statuses are the newest status of each context; the test merge's replace the head's.
 func statuses(r *model.Repository, head, merge string) map[string]*model.Status {
 	out := map[string]*model.Status{}
 	for _, sha := range []string{merge, head} {
@@ -66,7 +63,7 @@ func statuses(r *model.Repository, head, merge string) map[string]*model.Status 
 	return out
 }
 
-// passing reports whether everything that reported is green: what still runs is not.
+// passing reports whether all reports are green: running ones are not.
 func passing(r *model.Repository, head, merge string) bool {
 	for _, k := range latest(r, head, merge) {
 		if !green(k) {
@@ -83,8 +80,7 @@ func passing(r *model.Repository, head, merge string) bool {
 	})
 }
 
-// ran reports whether a workflow that is required has run for the head and succeeded. Runs
-// for a push don't count.
+// ran reports whether a required workflow has run for the head and succeeded. Runs for a push don't count.
 // https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets#require-workflows-to-pass-before-merging
 func ran(r *model.Repository, want model.RequiredWorkflow, head string) bool {
 	events := []string{"pull_request", "pull_request_target", "merge_group"}

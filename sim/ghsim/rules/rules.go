@@ -1,5 +1,5 @@
-// Package rules says what stands in the way of a merge on a simulated GitHub: the
-// branch's protection and rules, conflicts, and how the two are told in one word.
+// Package rules determines what blocks a merge on a simulated GitHub: the branch's protection and rules, conflicts, and
+// the merge state that combines them.
 package rules
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/model"
 )
 
-// History is what git tells of a repository's commits.
+// History reads a repository's commits from git.
 type History interface {
 	IsAncestor(dir, a, b string) bool
 	CommitsIn(dir string, revs ...string) ([]git.Commit, error)
@@ -22,8 +22,8 @@ type History interface {
 // State is how an open pull request can be merged, as the REST API spells it. merge is its
 // test merge, "" where there is none.
 //
-// The words are documented, their order is not. A branch that is behind and blocked for
-// another reason is reported as blocked.
+// The states are documented, their order is not. A branch that is behind and blocked for another reason is reported as
+// blocked.
 // https://docs.github.com/en/graphql/reference/pulls#enum-mergestatestatus
 // https://github.com/github/branch-deploy/pull/97
 func State(of History, r *model.Repository, i *model.Issue) string {
@@ -48,8 +48,8 @@ func State(of History, r *model.Repository, i *model.Issue) string {
 	return "clean"
 }
 
-// Blocks is the first thing that a rule or the protection of its base wants of a pull
-// request and does not find, in GitHub's words where they are known; empty: none.
+// Blocks is the first unmet requirement of a rule or the protection of its base for a pull request, in GitHub's words
+// where they are known; empty: none.
 // https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets
 func Blocks(of History, r *model.Repository, i *model.Issue) string {
 	p := i.Pull
@@ -75,7 +75,7 @@ func Blocks(of History, r *model.Repository, i *model.Issue) string {
 	return ""
 }
 
-// unmet is why a pull request does not fulfil a rule that no check fulfils.
+// unmet explains why a pull request violates a rule that no check fulfils.
 func unmet(of History, r *model.Repository, i *model.Issue, rule model.Rule) string {
 	switch rule.Type {
 	case model.RuleSignatures:
@@ -100,7 +100,7 @@ func unmet(of History, r *model.Repository, i *model.Issue, rule model.Rule) str
 	return ""
 }
 
-// unsigned is what GitHub says of a pull request with a commit that nobody signed.
+// unsigned is GitHub's message for a pull request with an unsigned commit.
 const unsigned = "Commits must have verified signatures."
 
 // signed reports whether every commit of a pull request is signed.
@@ -108,13 +108,13 @@ func signed(of History, r *model.Repository, i *model.Issue) bool {
 	return All(of, r, i.Pull.Base, i.Pull.HeadSHA, func(c git.Commit) bool { return r.Signed[c.SHA] })
 }
 
-// All reports whether every commit that a merge would bring to a branch is as wanted.
+// All reports whether every commit that a merge would add to a branch satisfies a condition.
 func All(of History, r *model.Repository, base, head string, wanted func(git.Commit) bool) bool {
 	commits, err := of.CommitsIn(r.Dir, head, "^"+r.Head(base))
 	return err == nil && !slices.ContainsFunc(commits, func(c git.Commit) bool { return !wanted(c) })
 }
 
-// MessageFits reports whether a commit's message is as a rule wants it.
+// MessageFits reports whether a commit's message satisfies a rule.
 // https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch
 func MessageFits(rule model.Rule, message string) bool {
 	pattern, _ := rule.Parameters["pattern"].(string)
@@ -144,7 +144,7 @@ func approvals(rule model.Rule) int {
 	return 0
 }
 
-// approved counts the people of whom the last review that says yes or no says yes.
+// approved counts the people who approved in their last approving or rejecting review.
 func approved(i *model.Issue) (n int) {
 	last := map[*model.User]string{}
 	for _, v := range i.Pull.Reviews {

@@ -10,13 +10,13 @@ import (
 	"path/filepath"
 )
 
-// Artifact is what a job uploaded under a name.
+// Artifact is an upload of a job under a name.
 type Artifact struct {
 	Name string
 	Zip  []byte
 }
 
-// upload does what actions/upload-artifact does with one file or folder of the workspace.
+// upload implements actions/upload-artifact for one file or folder of the workspace.
 func (r *jobRun) upload(f stepFile) error {
 	name, path := "artifact", ""
 	if v, is := f.With["name"]; is {
@@ -28,7 +28,7 @@ func (r *jobRun) upload(f stepFile) error {
 	at := filepath.Join(r.workspace, filepath.Clean("/"+path))
 	st, err := os.Stat(at)
 	if errors.Is(err, fs.ErrNotExist) {
-		// As the action does unless it is told otherwise: no step fails for it.
+		// The action's default: no step fails because of it.
 		r.log.printf("##[warning]No files were found with the provided path: %s. No artifacts will be uploaded.", path)
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 // https://docs.github.com/en/actions/reference/workflows-and-actions/reusable-workflows#limitations-of-reusable-workflows
 const maxCalls = 10
 
-// Follow reads the reusable workflows of the same repository that jobs call. Those of others are not run here.
+// Follow reads the reusable workflows of the same repository that jobs call. Those of other repositories are not run.
 func (w *Workflow) Follow(read func(path string) ([]byte, error)) error { return w.follow(read, 0) }
 
 func (w *Workflow) follow(read func(path string) ([]byte, error), depth int) error {
@@ -39,13 +39,13 @@ func (w *Workflow) follow(read func(path string) ([]byte, error), depth int) err
 	return nil
 }
 
-// Of reports whether a job is one of a key of the file: the job itself, or one that it calls.
+// Of reports whether a job belongs to a key of the file: the job itself, or one that it calls.
 func (j Job) Of(key string) bool {
 	rest, is := strings.CutPrefix(j.Key, key)
 	return is && (rest == "" || strings.HasPrefix(rest, " / ") || strings.HasPrefix(rest, " ("))
 }
 
-// within are the jobs that a job calls, named after it. They need one another, and begin when it would.
+// within are the jobs that a job calls, named after it. They need one another, and start when it would.
 func (j Job) within() ([]Job, error) {
 	all, err := j.calls.jobs(j.github)
 	key := jobName(j.Key, jobFile{}, j.matrix, nil)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A job that calls a reusable workflow makes its jobs when it would begin, for each combination of its matrix.
+// A job that calls a reusable workflow makes its jobs when it would start, for each combination of its matrix.
 func TestReusableWorkflow(t *testing.T) {
 	w, err := Parse([]byte("on: push\njobs:\n  setup: {steps: [{run: x}]}\n" +
 		"  suite: {needs: setup, strategy: {matrix: {v: [1, 2]}}, uses: ./called.yml}\n"))

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// plain is a value as expressions see it: what JSON makes of it.
+// plain converts a value to JSON's types, for expressions.
 func plain(v any) any {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -18,7 +18,7 @@ func plain(v any) any {
 	return out
 }
 
-// github is the context of that name, as far as the event tells it.
+// github is the context github, from the event.
 // https://docs.github.com/en/actions/reference/workflows-and-actions/contexts#github-context
 func (e Event) github() map[string]any {
 	event := plain(e.Payload)
@@ -48,7 +48,7 @@ func (e Event) github() map[string]any {
 	return out
 }
 
-// withEnvironment is the context github with what the environment of a job says.
+// withEnvironment adds the values of a job's environment to the context github.
 func withEnvironment(github map[string]any, env map[string]string) map[string]any {
 	out := map[string]any{}
 	for k, v := range github {
@@ -72,7 +72,7 @@ type Need struct {
 func contextOf(needs map[string]Need) map[string]any {
 	out := map[string]any{}
 	for key, n := range needs {
-		key = key[strings.LastIndex(key, "/")+1:] // within a reusable workflow its own names
+		key = key[strings.LastIndex(key, "/")+1:] // names within a reusable workflow
 		key = strings.TrimSpace(key)
 		outputs := map[string]any{}
 		for k, v := range n.Outputs {

@@ -1,13 +1,12 @@
-// Package runner runs GitHub Actions workflows, really: their run steps are
-// executed with bash in a clone of the repository.
+// Package runner runs GitHub Actions workflows: their run steps are really executed with bash in a clone of the
+// repository.
 //
-// A workflow file is read with [Parse]. [Workflow.Plan] says which jobs an [Event]
-// starts, a matrix multiplied out. [Runner.Run] runs one [Job] and returns its
-// conclusion, steps, annotations and log, in the format of GitHub Actions. Nothing
-// else is kept: what a run, an attempt or a check run is, the caller knows.
+// [Parse] reads a workflow file. [Workflow.Plan] returns the jobs that an [Event] starts, with matrices expanded.
+// [Runner.Run] runs one [Job] and returns its conclusion, steps, annotations and log, in the format of GitHub Actions.
+// It has no other state: runs, attempts and check runs are the caller's.
 //
 // Steps are not confined: they may do what the process may do.
 //
-// What a workflow may say is in workflow.go; what is understood of it, in plan.go
-// and expression.go. Start reading at plan.go, then run.go.
+// The syntax of workflows is in workflow.go; the supported part of it in plan.go and expression.go. Start reading at
+// plan.go, then run.go.
 package runner

@@ -11,14 +11,13 @@ import (
 
 var expression = regexp.MustCompile(`\$\{\{\s*(.*?)\s*\}\}`)
 
-// scope is what an expression can see. What is not in it is null.
+// scope is the data of an expression. Anything else is null.
 type scope struct {
 	contexts          map[string]any // by name: nil, bool, float64, string, []any or map[string]any
-	failed, cancelled bool           // what ran before
+	failed, cancelled bool           // state of the previous steps or jobs
 }
 
-// expand replaces each ${{ expression }} of a text by its value. One that can't be
-// read becomes nothing.
+// expand replaces each ${{ expression }} of a text by its value. An invalid one becomes empty.
 func expand(text string, s scope) string {
 	return expression.ReplaceAllStringFunc(text, func(m string) string {
 		v, err := eval(expression.FindStringSubmatch(m)[1], s)
@@ -55,8 +54,7 @@ func condition(raw any, s scope) (bool, error) {
 
 var statusFunction = regexp.MustCompile(`(?i)\b(always|failure|success|cancelled)\s*\(`)
 
-// truth evaluates a switch such as continue-on-error, which is off where it can't
-// be read.
+// truth evaluates a switch such as continue-on-error, which is off if it is invalid.
 func truth(raw any, s scope) bool {
 	if raw == nil {
 		return false
@@ -95,7 +93,7 @@ func asText(v any) string {
 	return "Object"
 }
 
-// asNumber is a value as comparisons of unlike values take it.
+// asNumber converts a value for a comparison of different types.
 func asNumber(v any) (float64, bool) {
 	switch v := v.(type) {
 	case nil:

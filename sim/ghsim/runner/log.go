@@ -10,13 +10,12 @@ import (
 	"time"
 )
 
-// maxLog bounds one job's log, in bytes; what comes later is left out and said so.
+// maxLog bounds one job's log, in bytes; it notes that the rest is left out.
 const maxLog = 64 << 20
 
-// runLog is a job's log in the format of GitHub Actions' logs: each line has a
-// time stamp of seven decimals; ##[group], ##[endgroup], ##[error] and the like
-// mark sections. Workflow commands in the output become marks and annotations.
-// Writing is safe concurrently.
+// runLog is a job's log in the format of GitHub Actions' logs: each line has a timestamp with seven decimals;
+// ##[group], ##[endgroup], ##[error] and the like mark sections. Workflow commands in the output become marks and
+// annotations. Safe for concurrent use.
 type runLog struct {
 	mu          sync.Mutex
 	now         func() time.Time
@@ -26,7 +25,7 @@ type runLog struct {
 	annotations []Annotation
 }
 
-// Write takes a step's output.
+// Write adds a step's output.
 func (l *runLog) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -51,7 +50,7 @@ func (l *runLog) flush() {
 	}
 }
 
-// printf writes lines of the runner's own.
+// printf writes lines of the runner.
 func (l *runLog) printf(format string, args ...any) {
 	l.flush()
 	l.mu.Lock()

@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// matrixError is why a matrix makes no job, in GitHub's words.
+// matrixError explains why a matrix makes no job, in GitHub's words.
 type matrixError string
 
 func (e matrixError) Error() string { return string(e) }
 
-// ofNeeds finds what only those tell that a job needs.
+// ofNeeds matches references to the context needs.
 var ofNeeds = regexp.MustCompile(`\bneeds\s*[.\[]`)
 
-// Waits reports whether the job's matrix can be evaluated only once those that it needs
-// have ended. Until then nobody knows how many jobs it makes, and there is none. So does one that calls others.
+// Waits reports whether the job's matrix can be evaluated only after the jobs that it needs have ended. Until then the
+// number of its jobs is unknown, and there is none. A job that calls others waits, too.
 func (j Job) Waits() bool {
 	ofOthers := len(j.Needs) > 0 && ofNeeds.MatchString(fmt.Sprint(j.spec.Strategy.Matrix))
 	return j.whole && (ofOthers || j.calls != nil)
@@ -26,8 +26,8 @@ func (j Job) Waits() bool {
 // Whole reports whether the job's matrix has not been evaluated, or could not be.
 func (j Job) Whole() bool { return j.whole }
 
-// Expand evaluates the job's matrix. A job without a matrix is one job. A matrix that is
-// empty is an error: the job makes none, and the run fails.
+// Expand evaluates the job's matrix. A job without a matrix is one job. An empty matrix is an error: it makes no job,
+// and the run fails.
 // https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax#jobsjob_idstrategymatrix
 // https://github.com/canonical/operator-workflows/issues/564
 func (j Job) Expand() ([]Job, error) {
@@ -93,7 +93,7 @@ func evaluated(v any, s scope) (any, error) {
 // maxCombinations is GitHub's limit of jobs that a matrix makes.
 const maxCombinations = 256
 
-// combinations are a matrix's combinations; one without any for what is no matrix.
+// combinations are a matrix's combinations; an empty one if there is no matrix.
 // https://docs.github.com/actions/how-tos/write-workflows/choose-what-workflows-do/run-job-variations
 func combinations(matrix any) ([]map[string]any, error) {
 	if matrix == nil {
@@ -118,7 +118,7 @@ func combinations(matrix any) ([]map[string]any, error) {
 	return including(m, out, includes), nil
 }
 
-// product is each value of each vector with each of the others; nil without a vector.
+// product is the Cartesian product of vectors; nil without a vector.
 func product(m map[string]any) ([]map[string]any, error) {
 	out := []map[string]any{nil}
 	axes := 0
@@ -147,8 +147,7 @@ func product(m map[string]any) ([]map[string]any, error) {
 	return out, nil
 }
 
-// including adds the entries of include: to the combinations that they fit, or as ones of
-// their own.
+// including adds the entries of include: to the combinations that they fit, or as new ones.
 func including(m map[string]any, out []map[string]any, includes []any) []map[string]any {
 	originals := len(out)
 	axis := func(k string) bool { _, is := m[k]; return is && k != "include" && k != "exclude" }
@@ -156,7 +155,7 @@ func including(m map[string]any, out []map[string]any, includes []any) []map[str
 		add, _ := x.(map[string]any)
 		found := false
 		for _, c := range out[:originals] {
-			own := map[string]any{} // of the entry, what the matrix has too
+			own := map[string]any{} // the entry's values for keys of the matrix
 			for k, v := range add {
 				if axis(k) {
 					own[k] = v
@@ -174,8 +173,7 @@ func including(m map[string]any, out []map[string]any, includes []any) []map[str
 	return out
 }
 
-// fits reports whether a combination has all values of an entry; known asks that
-// the entry has some.
+// fits reports whether a combination has all values of an entry; known reports whether the entry has some.
 func fits(c map[string]any, entry any, known bool) bool {
 	e, _ := entry.(map[string]any)
 	if known && len(e) == 0 {

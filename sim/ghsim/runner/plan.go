@@ -8,21 +8,20 @@ import (
 	"strings"
 )
 
-// Event is what may start a workflow: a webhook event's name and payload.
+// Event is a webhook event that may start a workflow: its name and payload.
 type Event struct {
 	Name    string // push, pull_request, …
 	Payload map[string]any
-	Changed []string // paths that path filters look at; nil: not known, so that they let everything through
+	Changed []string // changed paths for path filters; nil: unknown, so that the filters accept everything
 }
 
-// action is what the event says was done; empty for a push.
+// action is the event's action; empty for a push.
 func (e Event) action() string {
 	action, _ := e.Payload["action"].(string)
 	return action
 }
 
-// BaseBranch is the branch that a pull request wants to be merged into; it is
-// empty for events of other kinds.
+// BaseBranch is the base branch of a pull request's event; it is empty for events of other kinds.
 func (e Event) BaseBranch() string {
 	pull, _ := e.Payload["pull_request"].(map[string]any)
 	base, _ := pull["base"].(map[string]any)
@@ -30,8 +29,7 @@ func (e Event) BaseBranch() string {
 	return ref
 }
 
-// branch is the branch that a trigger's filter is about: the one that was pushed
-// to, or the base of a pull request or of a merge group.
+// branch is the branch for a trigger's filter: the pushed one, or the base of a pull request or of a merge group.
 func (e Event) branch() string {
 	switch e.Name {
 	case "push":
@@ -45,8 +43,8 @@ func (e Event) branch() string {
 	return e.BaseBranch()
 }
 
-// Job is one job to be run: a job of the file, or one combination of its
-// matrix, or a job with a matrix that is evaluated when the job begins.
+// Job is one job to run: a job of the file, or one combination of its matrix, or a job with a matrix that is evaluated
+// when the job starts.
 type Job struct {
 	Key    string // in the file
 	Name   string // of the check run
@@ -54,7 +52,7 @@ type Job struct {
 	file   *workflowFile
 	spec   jobFile
 	matrix map[string]any
-	github map[string]any // the context of that name, as the event tells it
+	github map[string]any // the context github, from the event
 	needs  map[string]Need
 	whole  bool // its matrix has not been evaluated
 	calls  *Workflow
@@ -77,13 +75,13 @@ func (j Job) Wanted() (bool, error) {
 		skipped = skipped || n.Result == "skipped"
 	}
 	if skipped && (j.spec.If == nil || !statusFunction.MatchString(fmt.Sprint(j.spec.If))) {
-		return false, nil // as what it needs
+		return false, nil // as the result of its needs
 	}
 	return condition(j.spec.If, s)
 }
 
-// Plan is the jobs that an event starts, each after those that it needs. There
-// are none when the workflow has no trigger for the event.
+// Plan is the jobs that an event starts, each after those that it needs. There are none when the workflow has no
+// trigger for the event.
 func (w *Workflow) Plan(e Event) ([]Job, error) {
 	if !w.triggered(e) {
 		return nil, nil
@@ -91,8 +89,8 @@ func (w *Workflow) Plan(e Event) ([]Job, error) {
 	return w.jobs(e.github())
 }
 
-// Group is the workflow's concurrency group for an event, and whether a run of it
-// cancels the one before. Without a group its runs don't mind one another.
+// Group is the workflow's concurrency group for an event, and whether a run of it cancels the previous one. Without a
+// group its runs are independent.
 func (w *Workflow) Group(e Event) (name string, cancels bool) {
 	github := e.github()
 	github["workflow"] = w.Name
@@ -107,7 +105,7 @@ func (w *Workflow) Group(e Event) (name string, cancels bool) {
 	return "", false
 }
 
-// jobs are all jobs of the file; needs that form a cycle are an error.
+// jobs are all jobs of the file; a dependency cycle is an error.
 func (w *Workflow) jobs(github map[string]any) ([]Job, error) {
 	var jobs []Job
 	done := map[string]bool{}
@@ -127,7 +125,7 @@ func (w *Workflow) jobs(github map[string]any) ([]Job, error) {
 				continue
 			}
 			expanded, err := job.Expand()
-			if err != nil { // it is said when the job would begin
+			if err != nil { // it is reported when the job would start
 				expanded = []Job{job}
 			}
 			jobs = append(jobs, expanded...)

@@ -16,11 +16,11 @@ import (
 	"time"
 )
 
-// Config says how jobs are run.
+// Config configures a runner.
 type Config struct {
-	Dir     string        // jobs run in directories of their own beneath it
-	Shell   string        // runs steps that don't say by what, and those that say bash
-	Timeout time.Duration // of a job that does not say less
+	Dir     string        // parent of the jobs' directories
+	Shell   string        // for steps without a shell, and those with bash
+	Timeout time.Duration // default limit of a job
 	Clock   func() time.Time
 	Logger  *slog.Logger
 }
@@ -33,20 +33,20 @@ type Runner struct {
 	log        *slog.Logger
 }
 
-// New is a runner. Every field of its configuration is wanted.
+// New is a runner. Every field of its configuration is required.
 func New(cfg Config) *Runner {
 	return &Runner{dir: cfg.Dir, shell: cfg.Shell, timeout: cfg.Timeout, clock: cfg.Clock, log: cfg.Logger}
 }
 
 // Source is the repository that a job's checkout steps clone.
 type Source interface {
-	// Resolve is the commit that a branch, tag or SHA names.
+	// Resolve returns the commit of a branch, tag or SHA.
 	Resolve(ref string) (sha string, known bool)
-	// Checkout clones into dir at a commit; whole asks for all branches and their history.
+	// Checkout clones into dir at a commit; whole requests all branches and their history.
 	Checkout(ctx context.Context, dir, sha string, whole bool) error
 }
 
-// Result is how a job went.
+// Result is the result of a job.
 type Result struct {
 	Conclusion  string // as a check run's
 	Log         []byte
@@ -56,7 +56,7 @@ type Result struct {
 	Artifacts   []Artifact
 }
 
-// Step is one step of a job as it went.
+// Step is the result of a step of a job.
 type Step struct {
 	Number             int // from 1
 	Name               string
@@ -64,7 +64,7 @@ type Step struct {
 	Started, Completed time.Time
 }
 
-// Annotation marks lines of a file, as a job's output asks.
+// Annotation marks lines of a file, from a job's output.
 type Annotation struct {
 	Path        string
 	StartLine   int
@@ -77,8 +77,7 @@ type Annotation struct {
 	RawDetails  *string
 }
 
-// Run runs a job in a fresh directory. env is added to what every job has; a
-// context that ends makes the job cancelled.
+// Run runs a job in a new directory. env is added to the common environment; if ctx ends, the job is cancelled.
 func (r *Runner) Run(ctx context.Context, job Job, env map[string]string, src Source) Result {
 	limit := r.timeout
 	if own := time.Duration(job.spec.TimeoutMinutes * float64(time.Minute)); own > 0 && own < limit {
@@ -115,7 +114,7 @@ func (r *Runner) Run(ctx context.Context, job Job, env map[string]string, src So
 		run.log.printf("##[error]%s", message)
 		res.Annotations = append(res.Annotations, failure(message))
 	case ctx.Err() != nil:
-		res.Conclusion = "cancelled" // what GitHub calls a job beyond its time
+		res.Conclusion = "cancelled" // GitHub's conclusion for a job beyond its time limit
 		message := fmt.Sprintf("The job has exceeded the maximum execution time of %v.", limit)
 		run.log.printf("##[error]%s", message)
 		res.Annotations = append(res.Annotations, failure(message))
@@ -129,7 +128,7 @@ func (r *Runner) Run(ctx context.Context, job Job, env map[string]string, src So
 	return res
 }
 
-// failure is the annotation of a failed step or job, which is about no file.
+// failure is the annotation of a failed step or job, without a file.
 func failure(message string) Annotation {
 	return Annotation{Path: ".github", StartLine: 1, EndLine: 1, Level: "failure", Message: message}
 }
@@ -151,7 +150,7 @@ type jobRun struct {
 	artifacts []Artifact
 }
 
-// stepFailure is why a step failed, in the words that GitHub's logs use.
+// stepFailure explains why a step failed, in the words of GitHub's logs.
 type stepFailure string
 
 func (f stepFailure) Error() string { return string(f) }
@@ -225,7 +224,7 @@ func (r *jobRun) end(st *Step, conclusion string) {
 	st.Status, st.Conclusion, st.Completed = "completed", conclusion, r.runner.clock()
 }
 
-// clean kills what the job left running and removes its files.
+// clean kills the job's remaining processes and removes its files.
 func (r *jobRun) clean() {
 	for _, pid := range r.groups {
 		if err := syscall.Kill(-pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
@@ -239,9 +238,8 @@ func (r *jobRun) clean() {
 	}
 }
 
-// toolEnvironment is where the machine keeps what builds need, so that they work
-// offline and with warm caches: Go's module and build cache. It is the machine's
-// and asked for once per process.
+// toolEnvironment names the machine's caches for builds, so that they work offline and fast: Go's module and build
+// cache. It is computed once per process.
 var toolEnvironment = sync.OnceValue(func() map[string]string {
 	env := map[string]string{}
 	names := []string{"GOCACHE", "GOFLAGS", "GOMODCACHE", "GOPROXY", "GOSUMDB", "GOTOOLCHAIN"}

@@ -70,7 +70,7 @@ func (f files) Checkout(_ context.Context, dir, _ string, _ bool) error {
 	return nil
 }
 
-// A job needs nothing but a place, an environment and something to check out.
+// A job needs only a directory, an environment and a source to check out.
 func TestRun(t *testing.T) {
 	w, err := Parse([]byte(`
 on: push
@@ -158,7 +158,7 @@ func TestCondition(t *testing.T) {
 	}
 }
 
-// A matrix makes the jobs that GitHub's documentation says.
+// A matrix makes the jobs in GitHub's documentation.
 func TestMatrix(t *testing.T) {
 	for _, c := range []struct {
 		matrix string
@@ -227,7 +227,7 @@ func TestTriggers(t *testing.T) {
 	}
 }
 
-// Steps know the outcomes of the steps before them, and a job those of the jobs that it needs.
+// Steps can read the outcomes of earlier steps, and a job those of the jobs that it needs.
 func TestOutcomes(t *testing.T) {
 	w, err := Parse([]byte(`
 on: push

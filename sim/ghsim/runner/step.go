@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// step runs one step and keeps how it went.
+// step runs one step and records its result.
 func (r *jobRun) step(ctx context.Context, f stepFile) {
 	name := r.expand(f.Name)
 	switch {
@@ -66,8 +66,7 @@ func (r *jobRun) step(ctx context.Context, f stepFile) {
 	}
 }
 
-// action does what a uses: step asks: checkout clones, setup actions find their
-// tool on the machine, others are refused.
+// action carries out a uses: step: checkout clones, setup actions find their tool on the machine, others are refused.
 func (r *jobRun) action(ctx context.Context, f stepFile) error {
 	name, _, _ := strings.Cut(f.Uses, "@")
 	r.log.printf("##[group]Run %s", f.Uses)
@@ -114,7 +113,7 @@ func (r *jobRun) checkout(ctx context.Context, f stepFile) error {
 	return nil
 }
 
-// script runs a run: step as a process group of its own.
+// script runs a run: step in a separate process group.
 func (r *jobRun) script(ctx context.Context, f stepFile) error {
 	text := r.expand(f.Run)
 	dir := first(f.WorkingDirectory, r.job.spec.Defaults.Run.WorkingDirectory,
@@ -165,7 +164,7 @@ func (r *jobRun) script(ctx context.Context, f stepFile) error {
 	cmd.Stdout, cmd.Stderr = r.log, r.log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = time.Second // background processes may hold the output open
+	cmd.WaitDelay = time.Second // background processes may keep the output open
 	err := cmd.Start()
 	if err == nil {
 		r.groups = append(r.groups, cmd.Process.Pid)
@@ -185,7 +184,7 @@ func (r *jobRun) script(ctx context.Context, f stepFile) error {
 	return err
 }
 
-// takeFiles reads what a step wrote to GITHUB_ENV, GITHUB_OUTPUT and GITHUB_PATH.
+// takeFiles reads the step's GITHUB_ENV, GITHUB_OUTPUT and GITHUB_PATH.
 func (r *jobRun) takeFiles(id string) {
 	for k, v := range takeAssignments(r.env["GITHUB_ENV"]) {
 		r.env[k] = v

@@ -10,16 +10,16 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// Workflow is a workflow file that was read.
+// Workflow is a parsed workflow file.
 type Workflow struct {
 	Name  string // empty when the file gives none
 	file  workflowFile
 	order []string // of the file's jobs, as written
 
-	called map[string]*Workflow // the reusable workflows that jobs are, by their keys
+	called map[string]*Workflow // the reusable workflows that jobs call, by job key
 }
 
-// workflowFile is the part of a workflow's syntax that is understood.
+// workflowFile is the supported part of a workflow's syntax.
 // https://docs.github.com/en/actions/writing-workflows/workflow-syntax-for-github-actions
 type workflowFile struct {
 	Name     string             `yaml:"name"`
@@ -103,7 +103,7 @@ func Parse(text []byte) (*Workflow, error) {
 	return &w, nil
 }
 
-// defaultTypes are the types of events that start a workflow that names none.
+// defaultTypes are the event types that start a workflow without types.
 var defaultTypes = map[string][]string{"pull_request": {"opened", "synchronize", "reopened"}}
 
 // triggered reports whether an event starts the workflow.
@@ -147,7 +147,7 @@ func onBranch(filter map[string]any, e Event) bool {
 	return !globList(stringList(filter["branches-ignore"]), e.branch())
 }
 
-// onPaths reports whether one of the paths is wanted, and one is not ignored.
+// onPaths reports whether one of the paths is included, and one is not ignored.
 func onPaths(filter map[string]any, changed []string) bool {
 	if changed == nil {
 		return true
@@ -158,8 +158,7 @@ func onPaths(filter map[string]any, changed []string) bool {
 		len(only) == 0 && len(not) == 0
 }
 
-// globList reports whether the last pattern that matches, "!" ones included,
-// includes name.
+// globList reports whether the last pattern that matches, "!" ones included, includes name.
 func globList(patterns []string, name string) bool {
 	in := false
 	for _, p := range patterns {

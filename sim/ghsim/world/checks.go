@@ -23,7 +23,7 @@ func (w *World) emitCheck(r *model.Repository, a model.Actor, c *model.CheckRun,
 	}
 }
 
-// NewCheck is a check run of an app that no one has heard of yet.
+// NewCheck is a check run of an app that was not announced yet.
 func (w *World) NewCheck(r *model.Repository, a *model.App, sha string) *model.CheckRun {
 	return &model.CheckRun{ID: w.NextID(), Suite: w.suiteOf(r, a, sha), SHA: sha, Status: "queued", Started: w.Now()}
 }
@@ -41,8 +41,7 @@ func (w *World) ChangeCheck(r *model.Repository, a model.Actor, c *model.CheckRu
 	w.checkChanged(r, a, c, false, wasDone)
 }
 
-// checkChanged announces a check run that was created or changed, and brings
-// its suite up to date.
+// checkChanged announces a check run that was created or changed, and updates its suite.
 func (w *World) checkChanged(r *model.Repository, a model.Actor, c *model.CheckRun, fresh, wasDone bool) {
 	if fresh {
 		w.note(r, a, journal.Entry{Kind: "check_run.created", Ref: c.Name, SHA: c.SHA,
@@ -54,13 +53,13 @@ func (w *World) checkChanged(r *model.Repository, a model.Actor, c *model.CheckR
 			Detail: c.Conclusion})
 		w.emitCheck(r, a, c, "completed", nil)
 	}
-	if c.Job != nil || r.RunOf(c.Suite) == nil { // a workflow run's suite ends as the run does
+	if c.Job != nil || r.RunOf(c.Suite) == nil { // a workflow run's suite ends with the run
 		w.settleSuite(r, a, c.Suite)
 	}
 }
 
-// RerequestCheck asks for a check run again: one of the check runner's runs
-// again, for another app's its suite is reset and the app is told.
+// RerequestCheck requests a rerun: the check runner reruns its own, and another app gets an event after its suite was
+// reset.
 func (w *World) RerequestCheck(r *model.Repository, a model.Actor, c *model.CheckRun) error {
 	if c.Status != "completed" {
 		return refusal.Unprocessable("This check run is not rerequestable")
@@ -80,8 +79,7 @@ func (w *World) PressButton(r *model.Repository, a model.Actor, c *model.CheckRu
 	w.emitCheck(r, a, c, "requested_action", object{"requested_action": object{"identifier": identifier}})
 }
 
-// AddStatus sets a commit status. Its id, its author and its time are the world's
-// to give.
+// AddStatus sets a commit status. The world sets its id, its author and its time.
 func (w *World) AddStatus(r *model.Repository, a model.Actor, st *model.Status) {
 	st.ID, st.By, st.At = w.NextID(), a.User, w.Now()
 	r.Statuses = append(r.Statuses, st)

@@ -37,8 +37,8 @@ func (w *World) commentEvent(r *model.Repository, a model.Actor, c *model.Commen
 	w.emit(r, a, "issue_comment", action, body)
 }
 
-// React adds a reaction to what list belongs to: an issue, when commentID is 0, or
-// a comment on it. One that the person already gave is returned as it is.
+// React adds a reaction to an issue, when commentID is 0, or to a comment on it. An existing one of the same person is
+// returned.
 func (w *World) React(
 	r *model.Repository, i *model.Issue, commentID int64, list *[]*model.Reaction, a model.Actor, content string,
 ) (re *model.Reaction, fresh bool) {

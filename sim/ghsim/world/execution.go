@@ -12,17 +12,17 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/runner"
 )
 
-// execution is a run's present attempt being executed.
+// execution is the execution of a run's present attempt.
 type execution struct {
 	world *World
 	repo  *model.Repository
 	run   *model.Run
-	bot   model.Actor // of github-actions, to whom the check runs belong
+	bot   model.Actor // of github-actions, the owner of the check runs
 	taken map[*model.Job]bool
 }
 
-// launch executes a run's queued jobs in the background, unless something holds
-// it: nobody runs jobs, or another run of its group is under way.
+// launch executes a run's queued jobs in the background, unless it is held: workflows are off, or another run of its
+// group is in progress.
 func (w *World) launch(r *model.Repository, run *model.Run) {
 	if run.Held = r.Actions.NoRunner || w.groupBusy(r, run); run.Held {
 		return
@@ -41,14 +41,14 @@ func (w *World) launch(r *model.Repository, run *model.Run) {
 	})
 }
 
-// groupBusy reports whether another run of the run's concurrency group is executed.
+// groupBusy reports whether another run of the run's concurrency group is in progress.
 func (w *World) groupBusy(r *model.Repository, run *model.Run) bool {
 	return run.Group != "" && slices.ContainsFunc(r.Runs, func(o *model.Run) bool {
 		return o != run && o.Group == run.Group && o.Status != "completed" && !o.Held
 	})
 }
 
-// launchHeld launches the runs that nothing holds any more, oldest first.
+// launchHeld launches the runs that are no longer held, oldest first.
 func (w *World) launchHeld(r *model.Repository) {
 	for _, run := range r.Runs {
 		if run.Held && run.Status != "completed" {
@@ -57,7 +57,7 @@ func (w *World) launchHeld(r *model.Repository) {
 	}
 }
 
-// cancel ends a run: what is executed is interrupted, what is queued never begins.
+// cancel ends a run: running jobs are interrupted, queued ones never start.
 func (w *World) cancel(r *model.Repository, run *model.Run) {
 	if run.Status == "completed" {
 		return
@@ -80,8 +80,8 @@ func (w *World) cancel(r *model.Repository, run *model.Run) {
 	w.runEvent(r, model.As(run.Actor), run, "completed")
 }
 
-// execute runs the jobs one after another, until the run is cancelled. When the
-// simulator closes it leaves everything as it is. The lock is not held.
+// execute runs the jobs one after another, until the run is cancelled. When the simulator closes, everything is left as
+// it is. The lock is not held.
 func (e *execution) execute(ctx context.Context) {
 	w := e.world
 	ended := w.mon.Context()
@@ -113,7 +113,7 @@ func (e *execution) execute(ctx context.Context) {
 	}
 }
 
-// begin says that the run is in progress.
+// begin sets the run to in progress.
 func (e *execution) begin() {
 	e.world.Lock()
 	defer e.world.Unlock()
@@ -126,8 +126,8 @@ func (e *execution) inProgress() {
 	e.world.runEvent(e.repo, model.As(e.run.Actor), e.run, "in_progress")
 }
 
-// start says that a job is in progress and gives its environment. A job that an
-// earlier attempt completed is left alone, and one that is not wanted is skipped.
+// start sets a job to in progress and returns its environment. A job completed by an earlier attempt is left alone, and
+// one with a false condition is skipped.
 func (e *execution) start(j *model.Job) (plan runner.Job, env map[string]string, wanted bool) {
 	e.world.Lock()
 	defer e.world.Unlock()
@@ -138,8 +138,8 @@ func (e *execution) start(j *model.Job) (plan runner.Job, env map[string]string,
 	return plan, e.environment(j), true
 }
 
-// wanted returns a job's plan once the jobs that it needs have ended, and whether its steps run. A job that an earlier
-// attempt completed is left alone, and one without steps to run is completed; the lock is held.
+// wanted returns a job's plan once the jobs that it needs have ended, and whether its steps run. A job completed by an
+// earlier attempt is left alone, and one without steps to run is completed; the lock is held.
 func (e *execution) wanted(j *model.Job) (plan runner.Job, wanted bool) {
 	if j.Check.Status == "completed" {
 		return plan, false
@@ -161,7 +161,7 @@ func (e *execution) wanted(j *model.Job) (plan runner.Job, wanted bool) {
 	return plan, true
 }
 
-// started says that a job is in progress; the lock is held.
+// started sets a job to in progress; the lock is held.
 func (e *execution) started(j *model.Job) {
 	j.Check.Status, j.Check.Started = "in_progress", e.world.Now()
 	e.run.Suite.Status = "in_progress"
@@ -173,7 +173,7 @@ func mark(message string) []runner.Annotation {
 	return []runner.Annotation{{Path: ".github", StartLine: 1, EndLine: 1, Level: "failure", Message: message}}
 }
 
-// finish keeps how a job went and completes its check run; the lock is held.
+// finish stores a job's result and completes its check run; the lock is held.
 func (e *execution) finish(j *model.Job, res runner.Result) {
 	j.Log, j.Steps, j.Outputs = res.Log, res.Steps, res.Outputs
 	for _, a := range res.Artifacts {
@@ -188,7 +188,7 @@ func (e *execution) finish(j *model.Job, res runner.Result) {
 	})
 }
 
-// environment is what a job's steps know of the run.
+// environment is the environment variables of a job's steps.
 // https://docs.github.com/en/actions/reference/workflows-and-actions/variables
 func (e *execution) environment(j *model.Job) map[string]string {
 	r, run, url := e.repo, e.run, e.world.URL()
@@ -214,7 +214,7 @@ type checkout struct {
 	dir string
 }
 
-// Resolve is the commit that a branch, tag or SHA names.
+// Resolve returns the commit of a branch, tag or SHA.
 func (c checkout) Resolve(ref string) (string, bool) { return c.git.Resolve(c.dir, ref) }
 
 // Checkout clones the repository at a commit.

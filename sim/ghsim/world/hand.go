@@ -8,7 +8,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/runner"
 )
 
-// takeInHand has a run's jobs begin and end when somebody says so.
+// takeInHand prepares a run for tests that start and end its jobs.
 func (w *World) takeInHand(e *execution) {
 	w.hands[e.run] = e
 	e.run.Cancel = func() {
@@ -22,8 +22,8 @@ func (w *World) takeInHand(e *execution) {
 	e.advance()
 }
 
-// advance completes the jobs of a run in hand that don't run their steps, makes those that waited for others,
-// and completes the run when none is left.
+// advance completes the jobs of such a run without steps to run, makes those that waited for others, and completes the
+// run when none is left.
 func (e *execution) advance() {
 	for again := true; again; {
 		again = e.makeWaiting()
@@ -50,7 +50,7 @@ func (e *execution) endInHand(cancelled bool) {
 	e.completed(cancelled)
 }
 
-// InHand are the jobs of a repository's runs that can begin, or have begun, oldest first.
+// InHand are the jobs of such runs of a repository that can start, or have started, oldest first.
 func (w *World) InHand(r *model.Repository) []*model.Job {
 	var jobs []*model.Job
 	for _, run := range r.Runs {
@@ -67,7 +67,7 @@ func (w *World) InHand(r *model.Repository) []*model.Job {
 	return jobs
 }
 
-// BeginJob has a job in hand begin.
+// BeginJob starts such a job.
 func (w *World) BeginJob(r *model.Repository, j *model.Job) error {
 	e := w.hands[j.Run]
 	if e == nil || j.Check.Status != "queued" || !e.ended(j.Plan.Needs) {
@@ -81,7 +81,7 @@ func (w *World) BeginJob(r *model.Repository, j *model.Job) error {
 	return nil
 }
 
-// EndJob has a job in hand end as a runner would say that it did. One that never began has no steps.
+// EndJob ends such a job with a runner's result. One that never started has no steps.
 func (w *World) EndJob(r *model.Repository, j *model.Job, res runner.Result) error {
 	e := w.hands[j.Run]
 	if e == nil || j.Check.Status == "completed" || !e.ended(j.Plan.Needs) {
@@ -96,5 +96,5 @@ func (w *World) EndJob(r *model.Repository, j *model.Job, res runner.Result) err
 	return nil
 }
 
-// CancelRun ends a run as a person who cancels it does.
+// CancelRun cancels a run as a person does.
 func (w *World) CancelRun(r *model.Repository, run *model.Run) { w.cancel(r, run) }

@@ -13,7 +13,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/payload"
 )
 
-// DefaultPermissions are what an app asks for unless it says otherwise.
+// DefaultPermissions are an app's permissions by default.
 func DefaultPermissions() map[string]string {
 	return map[string]string{
 		"actions": "write", "administration": "read", "checks": "write", "contents": "write", "issues": "write",
@@ -21,8 +21,7 @@ func DefaultPermissions() map[string]string {
 	}
 }
 
-// Events are the webhook events of repositories that the simulator sends, beside
-// those about installations.
+// Events are the webhook events of repositories that the simulator sends, in addition to those about installations.
 func Events() []string {
 	return []string{
 		"check_run", "check_suite", "create", "delete", "issue_comment", "issues", "pull_request", "pull_request_review",
@@ -48,8 +47,7 @@ func (w *World) newApp(slug, name string, owner *model.User, permissions map[str
 	return a
 }
 
-// actionsApp is the app that the check runs of workflow jobs belong to. Nobody can
-// sign in as it.
+// actionsApp is the app that owns the check runs of workflow jobs. Nobody can sign in as it.
 func (w *World) actionsApp() *model.App {
 	a := w.newApp("github-actions", "GitHub Actions", w.EnsureUser("github", "Organization"),
 		map[string]string{"actions": "write", "checks": "write", "contents": "write", "metadata": "read"})
@@ -57,8 +55,7 @@ func (w *World) actionsApp() *model.App {
 	return a
 }
 
-// EnsureApp is the app of a slug, made when there is none: one that somebody else has
-// registered and nobody here signs in as.
+// EnsureApp returns the app of a slug, and creates it if needed: a third-party app without sign-ins here.
 func (w *World) EnsureApp(slug string) *model.App {
 	if slug == w.actions.Slug {
 		return w.actions
@@ -72,8 +69,7 @@ func (w *World) EnsureApp(slug string) *model.App {
 	return a
 }
 
-// SetPermissions replaces what an app and its installations may do; metadata:
-// read is always granted.
+// SetPermissions replaces the permissions of an app and its installations; metadata: read is always granted.
 func (w *World) SetPermissions(a *model.App, permissions map[string]string) {
 	a.Permissions = maps.Clone(permissions)
 	a.Permissions["metadata"] = "read"
@@ -123,7 +119,7 @@ func (w *World) addRepositories(i *model.Installation, repos []*model.Repository
 	})
 }
 
-// RemoveRepositories takes repositories out of an installation.
+// RemoveRepositories removes repositories from an installation.
 func (w *World) RemoveRepositories(i *model.Installation, repos []*model.Repository) {
 	for _, r := range repos {
 		w.note(r, model.As(i.Account), journal.Entry{Kind: "installation_repositories.removed", Ref: i.App.Slug})
@@ -143,8 +139,7 @@ func (w *World) Uninstall(i *model.Installation) {
 	w.emitInstallation(i, "installation", "deleted", object{"repositories": payload.RepositoryStubs(i.Repos)})
 }
 
-// Suspend suspends or resumes an installation; while suspended its tokens are
-// refused.
+// Suspend suspends or resumes an installation; while suspended its tokens are refused.
 func (w *World) Suspend(i *model.Installation, suspended bool) {
 	action := "unsuspend"
 	i.Suspended, i.SuspendedBy = time.Time{}, nil

@@ -21,7 +21,7 @@ func (w *World) OpenIssue(r *model.Repository, a model.Actor, title, body string
 	return i
 }
 
-// issueEvent notes and sends an event about an issue or a pull request.
+// issueEvent records and sends an event about an issue or a pull request.
 func (w *World) issueEvent(
 	r *model.Repository, i *model.Issue, a model.Actor, action, detail string, extra object,
 ) object {
@@ -81,7 +81,7 @@ func (w *World) Assign(r *model.Repository, i *model.Issue, a model.Actor, u *mo
 	w.issueEvent(r, i, a, "assigned", u.Login, object{"assignee": w.shape.User(u)})
 }
 
-// Unassign takes an assignee off.
+// Unassign removes an assignee.
 func (w *World) Unassign(r *model.Repository, i *model.Issue, a model.Actor, u *model.User) {
 	n := slices.Index(i.Assignees, u)
 	if n < 0 {

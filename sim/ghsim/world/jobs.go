@@ -9,8 +9,8 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/runner"
 )
 
-// next is the job that is executed next, or nil. Jobs that wait for others are made when
-// those have ended, unless the run is cancelled: then there never are any.
+// next is the next job to execute, or nil. Jobs that wait for others are made when those have ended, and never if the
+// run is cancelled.
 func (e *execution) next(ctx context.Context) *model.Job {
 	e.world.Lock()
 	defer e.world.Unlock()
@@ -29,7 +29,7 @@ func (e *execution) next(ctx context.Context) *model.Job {
 	}
 }
 
-// makeWaiting makes the jobs that waited and no longer have to; false: there are none.
+// makeWaiting makes the jobs with ended dependencies; false: there are none.
 func (e *execution) makeWaiting() (made bool) {
 	var still []runner.Job
 	for _, job := range e.run.Waiting {
@@ -44,8 +44,7 @@ func (e *execution) makeWaiting() (made bool) {
 	return made
 }
 
-// makeJobs makes the jobs of one that waited. One that is not wanted is skipped before its
-// matrix is evaluated.
+// makeJobs makes the jobs of a waiting one. If its condition is false, it is skipped before its matrix is evaluated.
 // https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax#jobsjob_idif
 func (e *execution) makeJobs(job runner.Job) {
 	job = job.After(e.needs(job.Needs))
@@ -66,7 +65,7 @@ func (e *execution) makeJobs(job runner.Job) {
 	}
 }
 
-// ended reports whether the jobs of some keys have ended, or will never be.
+// ended reports whether the jobs of some keys have ended, or will never exist.
 func (e *execution) ended(keys []string) bool {
 	waits := func(key string) bool {
 		return slices.ContainsFunc(e.run.Waiting, func(j runner.Job) bool { return j.Of(key) }) ||
@@ -101,8 +100,8 @@ func (e *execution) needs(keys []string) map[string]runner.Need {
 	return out
 }
 
-// complete says that the run is completed. Its conclusion is its own: it fails of what made
-// no job, and is cancelled where it was before all its jobs were made.
+// complete completes the run. Its conclusion is separate from its jobs': it fails if a job could not be made, and is
+// cancelled if it was before all its jobs were made.
 // https://github.com/canonical/operator-workflows/issues/918
 func (e *execution) complete(ctx context.Context) {
 	e.world.Lock()

@@ -8,7 +8,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/model"
 )
 
-// EnsureLabel is a repository's label of a name, made when there is none.
+// EnsureLabel returns a repository's label of a name, and creates it if needed.
 func (w *World) EnsureLabel(r *model.Repository, name string) *model.Label {
 	if l := r.Label(name); l != nil {
 		return l
@@ -18,7 +18,7 @@ func (w *World) EnsureLabel(r *model.Repository, name string) *model.Label {
 	return l
 }
 
-// AddLabel puts a label on an issue or a pull request.
+// AddLabel adds a label to an issue or a pull request.
 func (w *World) AddLabel(r *model.Repository, i *model.Issue, a model.Actor, l *model.Label) {
 	if slices.Contains(i.Labels, l) {
 		return
@@ -27,7 +27,7 @@ func (w *World) AddLabel(r *model.Repository, i *model.Issue, a model.Actor, l *
 	w.issueEvent(r, i, a, "labeled", l.Name, object{"label": w.shape.Label(r, l)})
 }
 
-// RemoveLabel takes a label off; it reports whether it was there.
+// RemoveLabel removes a label; it reports whether it was there.
 func (w *World) RemoveLabel(r *model.Repository, i *model.Issue, a model.Actor, name string) bool {
 	n := slices.IndexFunc(i.Labels, func(l *model.Label) bool { return strings.EqualFold(l.Name, name) })
 	if n < 0 {
@@ -39,7 +39,7 @@ func (w *World) RemoveLabel(r *model.Repository, i *model.Issue, a model.Actor, 
 	return true
 }
 
-// SetLabels makes an issue carry exactly the named labels.
+// SetLabels sets the labels of an issue.
 func (w *World) SetLabels(r *model.Repository, i *model.Issue, a model.Actor, names []string) {
 	for _, l := range slices.Clone(i.Labels) {
 		if !slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, l.Name) }) {
@@ -60,14 +60,14 @@ func (w *World) CreateLabel(r *model.Repository, a model.Actor, l model.Label) *
 	return made
 }
 
-// EditLabel changes a label to what another says.
+// EditLabel changes a label to the values of another.
 func (w *World) EditLabel(r *model.Repository, a model.Actor, l *model.Label, to model.Label) {
 	to.ID = l.ID
 	*l = to
 	w.note(r, a, journal.Entry{Kind: "label.edited", Ref: l.Name})
 }
 
-// DeleteLabel takes a label off every issue, and out of the repository.
+// DeleteLabel removes a label from every issue and from the repository.
 func (w *World) DeleteLabel(r *model.Repository, a model.Actor, l *model.Label) {
 	for _, i := range r.Issues {
 		w.RemoveLabel(r, i, a, l.Name)

@@ -13,19 +13,19 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/refusal"
 )
 
-// closing is what links a pull request to the issue that it closes.
+// closing matches the keywords that link a pull request to the issue that it closes.
 var closing = regexp.MustCompile(`(?i)\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s+#(\d+)\b`)
 
-// PullSpec says what a new pull request is.
+// PullSpec describes a new pull request.
 type PullSpec struct {
 	Title string
 	Body  string
-	Head  string // branch; the owner and a colon may stand before it
+	Head  string // branch, optionally with the owner and a colon before it
 	Base  string // branch
 	Draft bool
 }
 
-// NoDrafts is what GitHub says of a draft where the owner's plan has none: private repositories of free plans.
+// NoDrafts is GitHub's message if the owner's plan has no drafts: for private repositories of free plans.
 // https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/proposing-changes-to-your-work-with-pull-requests/about-pull-requests#draft-pull-requests
 const NoDrafts = "Draft pull requests are not supported in this repository."
 
@@ -85,8 +85,7 @@ func (w *World) SetDraft(r *model.Repository, i *model.Issue, a model.Actor, dra
 	w.startPullWorkflows(r, a, i, body)
 }
 
-// Retarget has a pull request be merged into another branch. The event says which one it
-// was, and where that stood.
+// Retarget changes the base branch of a pull request. The event contains the former branch and its head.
 // https://docs.github.com/en/webhooks/webhook-events-and-payloads?actionType=edited#pull_request
 func (w *World) Retarget(r *model.Repository, i *model.Issue, a model.Actor, base string) {
 	old, oldSHA := i.Pull.Base, i.Pull.BaseSHA
@@ -114,7 +113,7 @@ func (w *World) MergePull(r *model.Repository, i *model.Issue, a model.Actor) (s
 	if err != nil {
 		return "", err
 	}
-	return sha, w.landed(r, i, a, sha)
+	return sha, w.finishMerge(r, i, a, sha)
 }
 
 // mergeCommit makes the commit that merges a pull request. GitHub signs it.
@@ -133,9 +132,8 @@ func (w *World) mergeCommit(r *model.Repository, i *model.Issue, a model.Actor) 
 	return sha, err
 }
 
-// landed moves the base of a pull request to the commit that merges it, and closes what is
-// done with that.
-func (w *World) landed(r *model.Repository, i *model.Issue, a model.Actor, sha string) error {
+// finishMerge moves the base of a pull request to the merge commit, and closes the pull request and its issues.
+func (w *World) finishMerge(r *model.Repository, i *model.Issue, a model.Actor, sha string) error {
 	p := i.Pull
 	base := r.Head(p.Base)
 	if err := w.git.SetRef(r.Dir, "refs/heads/"+p.Base, sha, base); err != nil {
@@ -151,7 +149,7 @@ func (w *World) landed(r *model.Repository, i *model.Issue, a model.Actor, sha s
 	return nil
 }
 
-// closeLinked closes the issues that a merged pull request's text says it closes.
+// closeLinked closes the issues linked in a merged pull request's text.
 // https://docs.github.com/en/issues/tracking-your-work-with-issues/using-issues/linking-a-pull-request-to-an-issue
 func (w *World) closeLinked(r *model.Repository, i *model.Issue, a model.Actor) {
 	if i.Pull.Base != r.DefaultBranch {
@@ -162,7 +160,7 @@ func (w *World) closeLinked(r *model.Repository, i *model.Issue, a model.Actor) 
 	}
 }
 
-// linked are the issues that a pull request's text says it closes.
+// linked are the issues linked in a pull request's text.
 func linked(r *model.Repository, i *model.Issue) []*model.Issue {
 	var all []*model.Issue
 	for _, m := range closing.FindAllStringSubmatch(i.Body, -1) {
@@ -177,8 +175,8 @@ func linked(r *model.Repository, i *model.Issue) []*model.Issue {
 	return all
 }
 
-// Closing are the open pull requests that close an issue when they are merged, oldest
-// first. Only those that are to be merged in the default branch count.
+// Closing are the open pull requests that close an issue when they are merged, oldest first. Only those with the
+// default branch as base count.
 func (w *World) Closing(r *model.Repository, issue *model.Issue) []*model.Issue {
 	var all []*model.Issue
 	for _, i := range r.Issues {

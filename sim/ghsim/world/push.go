@@ -22,8 +22,8 @@ func (w *World) CommitOf(r *model.Repository, ref string) (string, bool) {
 	return w.git.Resolve(r.Dir, ref)
 }
 
-// CommitFiles writes a commit of files on top of a branch, which stays where it
-// is. A branch that does not exist starts at the default branch.
+// CommitFiles writes a commit of files on top of a branch, without moving it. A missing branch starts at the default
+// branch.
 func (w *World) CommitFiles(
 	r *model.Repository, a model.Actor, branch, message string, files map[string]string,
 ) (string, error) {
@@ -56,8 +56,7 @@ func (w *World) MoveRef(r *model.Repository, a model.Actor, ref, sha string) err
 	return nil
 }
 
-// RefsMoved compares a repository's refs with what was last announced and does
-// what GitHub does about each that moved.
+// RefsMoved compares a repository's refs with those last announced and carries out the consequences of each move.
 func (w *World) RefsMoved(r *model.Repository, a model.Actor) error {
 	now, err := w.git.Refs(r.Dir)
 	if err != nil {
@@ -119,9 +118,8 @@ func (w *World) refMoved(r *model.Repository, a model.Actor, ref, old, new strin
 	}
 }
 
-// headMoved is a push to an open pull request's branch. It returns the payload of
-// the event; there is none when the branch was deleted, which closes the pull
-// request.
+// headMoved handles a push to an open pull request's branch. It returns the payload of the event; there is none when
+// the branch was deleted, which closes the pull request.
 func (w *World) headMoved(r *model.Repository, a model.Actor, i *model.Issue, old, new string) object {
 	if new == "" {
 		w.SetState(r, i, a, "closed", "")

@@ -8,8 +8,8 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/runner"
 )
 
-// Enqueue puts a pull request into the merge queue of its base: a branch with what the
-// merge would be is made, and checks are asked for there. A group is one pull request here.
+// Enqueue adds a pull request to the merge queue of its base: it makes a branch with the result of the merge, and
+// requests checks there. A group is one pull request here.
 // https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/configuring-pull-request-merges/managing-a-merge-queue
 // https://docs.github.com/en/webhooks/webhook-events-and-payloads#merge_group
 func (w *World) Enqueue(r *model.Repository, i *model.Issue, a model.Actor) (branch string, err error) {
@@ -42,8 +42,7 @@ func (w *World) Enqueue(r *model.Repository, i *model.Issue, a model.Actor) (bra
 	return p.Queue, nil
 }
 
-// Dequeue takes a pull request out of the merge queue: with merged its base moves to what
-// the queue tested.
+// Dequeue removes a pull request from the merge queue: with merged its base moves to the tested commit.
 func (w *World) Dequeue(r *model.Repository, i *model.Issue, a model.Actor, merged bool) error {
 	p := i.Pull
 	ref := "refs/heads/" + p.Queue
@@ -57,7 +56,7 @@ func (w *World) Dequeue(r *model.Repository, i *model.Issue, a model.Actor, merg
 	p.Queue = ""
 	w.issueEvent(r, i, a, "dequeued", "", object{"reason": map[bool]string{true: "MERGE", false: "MANUAL"}[merged]})
 	if merged {
-		if err := w.landed(r, i, a, sha); err != nil {
+		if err := w.finishMerge(r, i, a, sha); err != nil {
 			return err
 		}
 	}

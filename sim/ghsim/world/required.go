@@ -8,8 +8,8 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/runner"
 )
 
-// startRequired starts the workflows of other repositories that the rules of a pull
-// request's base require. One of the repository itself runs as any of its workflows does.
+// startRequired starts the workflows of other repositories that the rules of a pull request's base require. Those of
+// the repository itself run as any of its workflows do.
 // https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets#require-workflows-to-pass-before-merging
 func (w *World) startRequired(r *model.Repository, a model.Actor, event runner.Event, i *model.Issue) {
 	p := i.Pull

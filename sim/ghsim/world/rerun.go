@@ -20,8 +20,8 @@ func (w *World) addJob(r *model.Repository, run *model.Run, p runner.Job) {
 	w.AddCheck(r, model.As(w.actions.Bot), j.Check)
 }
 
-// Rerun runs jobs of a completed run again as its next attempt; the others count
-// in it as they are. Jobs that need one that is run again are run again too.
+// Rerun reruns jobs of a completed run as its next attempt, which includes the others unchanged. Jobs that need a rerun
+// job are rerun too.
 func (w *World) Rerun(r *model.Repository, run *model.Run, a model.Actor, which func(*model.Job) bool) error {
 	if run.Status != "completed" {
 		return refusal.Forbidden("This workflow run is already running")
@@ -50,7 +50,7 @@ func (w *World) Rerun(r *model.Repository, run *model.Run, a model.Actor, which 
 	}
 	run.Attempt++
 	run.Waiting, run.Broken = missing, nil
-	if run.Group != "" { // a re-run cancels what runs, as a new run does
+	if run.Group != "" { // a rerun cancels running ones, as a new run does
 		for _, o := range r.Runs {
 			if o != run && o.Group == run.Group && o.Status != "completed" {
 				w.cancel(r, o)
@@ -71,8 +71,8 @@ func (w *World) Rerun(r *model.Repository, run *model.Run, a model.Actor, which 
 	return nil
 }
 
-// unmade are the planned jobs of a run that did not succeed of which its present attempt
-// has none: their matrix was empty, or they still waited for others when it was cancelled.
+// unmade are the planned jobs of a run that did not succeed and that its present attempt lacks: their matrix was empty,
+// or they still waited for others when it was cancelled.
 func unmade(run *model.Run) (jobs []runner.Job) {
 	for _, job := range run.Planned {
 		made := func(j *model.Job) bool { return j.Plan.Of(job.Key) }

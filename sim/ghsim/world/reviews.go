@@ -9,10 +9,10 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/payload"
 )
 
-// ReviewSpec is a review that is submitted.
+// ReviewSpec is a review to submit.
 type ReviewSpec struct {
 	State, Body string // state: approved, changes_requested or commented
-	SHA         string // the commit that it is about; empty: the head
+	SHA         string // the reviewed commit; empty: the head
 	Lines       []ReviewLine
 }
 
@@ -20,7 +20,7 @@ type ReviewSpec struct {
 type ReviewLine struct {
 	Path, Body  string
 	First, Line int  // First: the first of several lines, else 0
-	Old         bool // of the base's side
+	Old         bool // on the base's side
 }
 
 // SubmitReview reviews a pull request.
@@ -41,7 +41,7 @@ func (w *World) SubmitReview(r *model.Repository, i *model.Issue, a model.Actor,
 	return v
 }
 
-// EditReview changes what a review says.
+// EditReview changes the text of a review.
 func (w *World) EditReview(r *model.Repository, i *model.Issue, a model.Actor, v *model.Review, body string) {
 	if v.Body == body {
 		return
@@ -53,7 +53,7 @@ func (w *World) EditReview(r *model.Repository, i *model.Issue, a model.Actor, v
 		"pull_request": w.shape.PullLite(r, i), "changes": object{"body": object{"from": from}}})
 }
 
-// DismissReview has a review count no more.
+// DismissReview dismisses a review.
 func (w *World) DismissReview(r *model.Repository, i *model.Issue, a model.Actor, v *model.Review) {
 	v.State = "dismissed"
 	i.Updated = w.Now()
@@ -62,8 +62,7 @@ func (w *World) DismissReview(r *model.Repository, i *model.Issue, a model.Actor
 		object{"review": w.shape.Review(r, i, v), "pull_request": w.shape.PullLite(r, i)})
 }
 
-// ResolveThread resolves the thread that a comment on a line began, or opens it again. REST says
-// nothing of it; its delivery does.
+// ResolveThread resolves the thread of a comment on a line, or reopens it. REST does not show it; the webhook does.
 func (w *World) ResolveThread(
 	r *model.Repository, i *model.Issue, a model.Actor, first *model.ReviewComment, again bool,
 ) {
@@ -74,7 +73,7 @@ func (w *World) ResolveThread(
 	var comments []object
 	for _, c := range i.Pull.Threads {
 		if c == first || c.ReplyTo == first.ID {
-			comments = append(comments, w.toldComment(r, c))
+			comments = append(comments, w.deliveredComment(r, c))
 		}
 	}
 	i.Updated = w.Now()
@@ -84,9 +83,8 @@ func (w *World) ResolveThread(
 		"thread": object{"node_id": payload.NodeID("PRRT", first.ID), "comments": comments}})
 }
 
-// toldComment is a comment on a line as deliveries carry it: where it is outdated they say null, and
-// REST nothing.
-func (w *World) toldComment(r *model.Repository, c *model.ReviewComment) object {
+// deliveredComment is a comment on a line in webhooks: fields of an outdated one are null, which REST omits.
+func (w *World) deliveredComment(r *model.Repository, c *model.ReviewComment) object {
 	o := w.shape.ReviewComment(r, c)
 	for _, key := range []string{"line", "position"} {
 		if _, ok := o[key]; !ok {
@@ -103,7 +101,7 @@ func (w *World) CommentLine(
 	return w.addReviewComment(r, i, a, &model.ReviewComment{Body: body, Path: path, Line: line})
 }
 
-// ReplyToReview answers in the thread that a comment on a line began.
+// ReplyToReview replies in the thread of a comment on a line.
 func (w *World) ReplyToReview(
 	r *model.Repository, i *model.Issue, a model.Actor, first *model.ReviewComment, body string,
 ) *model.ReviewComment {
@@ -114,7 +112,7 @@ func (w *World) ReplyToReview(
 func (w *World) addReviewComment(
 	r *model.Repository, i *model.Issue, a model.Actor, c *model.ReviewComment,
 ) *model.ReviewComment {
-	if c.Review == 0 { // GitHub makes a review of each comment
+	if c.Review == 0 { // GitHub makes a review for each comment
 		c.SHA = i.Pull.HeadSHA
 		c.Review = w.SubmitReview(r, i, a, ReviewSpec{State: "commented"}).ID
 	}
@@ -124,6 +122,6 @@ func (w *World) addReviewComment(
 	w.note(r, a, journal.Entry{Kind: "pull_request_review_comment.created", Number: i.Number,
 		Ref: fmt.Sprintf("%s:%d", c.Path, c.Line), SHA: c.SHA, Detail: c.Body})
 	w.emit(r, a, "pull_request_review_comment", "created",
-		object{"comment": w.toldComment(r, c), "pull_request": w.shape.PullLite(r, i)})
+		object{"comment": w.deliveredComment(r, c), "pull_request": w.shape.PullLite(r, i)})
 	return c
 }

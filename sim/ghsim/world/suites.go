@@ -5,7 +5,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/model"
 )
 
-// suiteOf is an app's check suite for a commit, made when there is none.
+// suiteOf returns an app's check suite for a commit, and creates it if needed.
 func (w *World) suiteOf(r *model.Repository, a *model.App, sha string) *model.Suite {
 	for _, st := range r.Suites {
 		if st.App == a && st.SHA == sha {
@@ -22,8 +22,7 @@ func (w *World) suiteOf(r *model.Repository, a *model.App, sha string) *model.Su
 	return st
 }
 
-// requestSuites makes a check suite for each app with checks: write after a push
-// and tells the app.
+// requestSuites makes a check suite for each app with checks: write after a push and sends it an event.
 // https://docs.github.com/en/rest/guides/using-the-rest-api-to-interact-with-checks
 func (w *World) requestSuites(r *model.Repository, a model.Actor, branch, old, sha string) {
 	for _, i := range w.Installed(r) {
@@ -71,8 +70,7 @@ func (w *World) emitSuite(r *model.Repository, a model.Actor, st *model.Suite, a
 	}
 }
 
-// RerequestSuite asks for a check suite again: the check runner's runs again,
-// another app is told.
+// RerequestSuite requests a rerun of a check suite: the check runner reruns its jobs, another app gets an event.
 func (w *World) RerequestSuite(r *model.Repository, a model.Actor, st *model.Suite) error {
 	w.note(r, a, journal.Entry{Kind: "check_suite.rerequested", Ref: st.App.Slug, SHA: st.SHA})
 	if st.App != w.actions {

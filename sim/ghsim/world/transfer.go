@@ -5,9 +5,8 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/model"
 )
 
-// TransferIssue moves an issue to another repository, where it gets a new number: comments
-// and people go along, and labels of which there is one of the same name. Where it was, its
-// number leads to the new place.
+// TransferIssue moves an issue to another repository, where it gets a new number: comments and people are kept, and
+// labels that exist there by name. Its former number leads to the new place.
 // https://docs.github.com/en/issues/tracking-your-work-with-issues/administering-issues/transferring-an-issue-to-another-repository
 // https://docs.github.com/en/webhooks/webhook-events-and-payloads?actionType=transferred#issues
 func (w *World) TransferIssue(r *model.Repository, i *model.Issue, a model.Actor, to *model.Repository) *model.Issue {

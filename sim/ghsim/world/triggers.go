@@ -9,7 +9,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/runner"
 )
 
-// startable reports whether an event that somebody caused may start workflows.
+// startable reports whether an event with an actor may start workflows.
 // https://docs.github.com/en/actions/concepts/security/github_token#when-github_token-triggers-workflow-runs
 func startable(a model.Actor, event runner.Event) bool {
 	switch a.Token {
@@ -22,15 +22,14 @@ func startable(a model.Actor, event runner.Event) bool {
 	return true
 }
 
-// What in a commit's message keeps workflows from running for it.
+// The parts of a commit message that skip workflows.
 // https://docs.github.com/en/actions/how-tos/manage-workflow-runs/skip-workflow-runs
 var (
 	skipWords   = []string{"[skip ci]", "[ci skip]", "[no ci]", "[skip actions]", "[actions skip]"}
 	skipTrailer = regexp.MustCompile(`\n\nskip-checks: ?true\s*$`)
 )
 
-// skips reports whether the message of the commit at the head says that nothing shall run
-// for it. Only pushes and pull requests heed it.
+// skips reports whether the message of the head commit skips workflows. Only pushes and pull requests heed it.
 func (w *World) skips(r *model.Repository, event runner.Event, head string) bool {
 	if event.Name != "push" && event.Name != "pull_request" {
 		return false

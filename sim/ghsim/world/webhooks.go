@@ -12,7 +12,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/payload"
 )
 
-// announcer tells of what happened: the journal, and the apps by their webhooks.
+// announcer records events in the journal, and sends them to apps as webhooks.
 type announcer struct {
 	hub     *model.Hub
 	shape   *payload.Shaper
@@ -21,20 +21,19 @@ type announcer struct {
 	log     *slog.Logger
 }
 
-// note writes about something that somebody did in a repository.
+// note records an action in a repository.
 func (n *announcer) note(r *model.Repository, a model.Actor, e journal.Entry) {
 	e.Actor, e.Repo = a.User.Login, r.FullName()
 	n.journal.Note(e)
 }
 
-// noteInstallation writes about something that an account did to an installation.
+// noteInstallation records an account's action on an installation.
 func (n *announcer) noteInstallation(i *model.Installation, action string) {
 	n.journal.Note(journal.Entry{Kind: "installation." + action, Actor: i.Account.Login, Ref: i.App.Slug,
 		Number: int(i.ID)})
 }
 
-// event is the payload of an event of a repository, but for the installation that
-// it is sent to.
+// event is the payload of a repository's event, without the installation.
 func (n *announcer) event(r *model.Repository, a model.Actor, action string, body object) object {
 	body = maps.Clone(body)
 	if action != "" {
@@ -44,8 +43,7 @@ func (n *announcer) event(r *model.Repository, a model.Actor, action string, bod
 	return body
 }
 
-// emit sends an event of a repository to every app installed on it, and returns
-// its payload.
+// emit sends an event of a repository to every app installed on it, and returns its payload.
 func (n *announcer) emit(r *model.Repository, a model.Actor, event, action string, body object) object {
 	body = n.event(r, a, action, body)
 	for _, i := range n.hub.Installed(r) {
@@ -64,8 +62,7 @@ func (n *announcer) emitTo(i *model.Installation, r *model.Repository, event str
 	n.deliver(i.App, delivery.Delivery{Event: event, Installation: i.ID, Repo: r.FullName(), RepositoryID: r.ID}, body)
 }
 
-// emitInstallation sends an event about an installation to its app, as something
-// that the account did.
+// emitInstallation sends an event about an installation to its app, with the account as sender.
 func (n *announcer) emitInstallation(i *model.Installation, event, action string, body object) {
 	body = maps.Clone(body)
 	body["action"], body["sender"] = action, n.shape.User(i.Account)

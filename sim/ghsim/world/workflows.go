@@ -25,9 +25,8 @@ func (w *World) RunWorkflows(r *model.Repository, a model.Actor, branch string) 
 	return nil
 }
 
-// startPullWorkflows starts what an event of a pull request triggers. GitHub runs it
-// on the merge of head and base, and nothing where that conflicts; it reports on the
-// head.
+// startPullWorkflows starts the workflows that an event of a pull request triggers. GitHub runs them on the merge of
+// head and base, and none if that conflicts; they report on the head.
 func (w *World) startPullWorkflows(r *model.Repository, a model.Actor, i *model.Issue, payload object) {
 	p := i.Pull
 	event := runner.Event{Name: "pull_request", Payload: payload, Changed: w.changed(r, p.BaseSHA, p.HeadSHA)}
@@ -35,8 +34,7 @@ func (w *World) startPullWorkflows(r *model.Repository, a model.Actor, i *model.
 	w.startRequired(r, a, event, i)
 }
 
-// changed are the paths that differ between a commit and where it left another;
-// nil when that is not known.
+// changed are the paths that differ between a commit and its merge base with another; nil when unknown.
 func (w *World) changed(r *model.Repository, from, to string) []string {
 	if from == "" {
 		from = r.Head(r.DefaultBranch)
@@ -51,8 +49,8 @@ func (w *World) changed(r *model.Repository, from, to string) []string {
 	return paths
 }
 
-// startWorkflows starts the workflows of a commit that an event triggers: one that
-// lists both push and pull_request runs for each.
+// startWorkflows starts the workflows of a commit that an event triggers: one with both push and pull_request runs for
+// each.
 func (w *World) startWorkflows(r *model.Repository, a model.Actor, event runner.Event, branch, sha string) {
 	if w.noWorkflows || w.mon.Closed() || !startable(a, event) || w.skips(r, event, sha) {
 		return
@@ -76,18 +74,17 @@ func (w *World) startWorkflows(r *model.Repository, a model.Actor, event runner.
 	}
 }
 
-// started is what starts workflows, and for what.
+// started describes what starts workflows, and the commit.
 type started struct {
 	event         runner.Event
 	branch, sha   string
 	ref, checkout string
 	merged        bool              // checkout is the test merge of a pull request
-	from          *model.Repository // that has the workflow's file; nil: the one that it runs in
+	from          *model.Repository // with the workflow's file; nil: the one in which it runs
 	fromRef       string            // of it
 }
 
-// merge makes the commit that a pull request's jobs check out. It reports false
-// where there is none, because head and base conflict.
+// merge makes the commit that a pull request's jobs check out. It reports false if head and base conflict.
 func (w *World) merge(r *model.Repository, at *started) bool {
 	if at.event.Name != "pull_request" || at.merged {
 		return true
@@ -101,8 +98,8 @@ func (w *World) merge(r *model.Repository, at *started) bool {
 	return true
 }
 
-// TestMerge is the commit that merges head into base to see how that would be, as GitHub
-// makes one for each pull request; clean is false where they conflict.
+// TestMerge is the test merge commit of head into base, as GitHub makes one for each pull request; clean is false if
+// they conflict.
 func (w *World) TestMerge(r *model.Repository, base, head string) (sha string, clean bool) {
 	if sha := r.TestMerges[base+head]; sha != "" {
 		return sha, true
@@ -158,7 +155,7 @@ func (w *World) startWorkflow(r *model.Repository, a model.Actor, at *started, f
 	run.Suite = &model.Suite{ID: w.NextID(), App: w.actions, Branch: at.branch, SHA: at.sha, Status: "queued",
 		Made: w.Now(), Updated: w.Now()}
 	r.Suites, r.Runs = append(r.Suites, run.Suite), append(r.Runs, run)
-	if err != nil { // GitHub runs no job of an invalid file and calls the run failed
+	if err != nil { // GitHub runs no job of an invalid file and marks the run as failed
 		// https://github.com/link-assistant/hive-mind/pull/1691
 		w.log.Warn("invalid workflow", "repo", r.FullName(), "file", file, "error", err)
 		w.runEvent(r, a, run, "requested")
@@ -181,7 +178,7 @@ func (w *World) startWorkflow(r *model.Repository, a model.Actor, at *started, f
 	w.startRun(r, run, wf)
 }
 
-// endJobless completes a run that has no jobs.
+// endJobless completes a run without jobs.
 func (w *World) endJobless(r *model.Repository, a model.Actor, run *model.Run, conclusion string) {
 	run.Status, run.Conclusion = "completed", conclusion
 	run.Suite.Status, run.Suite.Conclusion = "completed", conclusion
@@ -189,8 +186,8 @@ func (w *World) endJobless(r *model.Repository, a model.Actor, run *model.Run, c
 	w.runEvent(r, a, run, "completed")
 }
 
-// startRun makes the jobs of a run and launches it. Of its concurrency group, what
-// waits makes room for it, and what runs does where the workflow says so.
+// startRun makes the jobs of a run and launches it. In its concurrency group, waiting runs are cancelled, and running
+// ones if the workflow says so.
 func (w *World) startRun(r *model.Repository, run *model.Run, wf *runner.Workflow) {
 	for _, job := range run.Planned {
 		if job.Whole() || r.Actions.Late && len(job.Needs) > 0 {
@@ -211,7 +208,7 @@ func (w *World) startRun(r *model.Repository, run *model.Run, wf *runner.Workflo
 	w.launch(r, run)
 }
 
-// ApproveWorkflows lets the runs begin that wait for somebody's approval.
+// ApproveWorkflows approves the waiting runs.
 func (w *World) ApproveWorkflows(r *model.Repository, a model.Actor) {
 	for _, run := range r.Runs {
 		if !run.Held || run.Conclusion != "action_required" {
@@ -225,7 +222,7 @@ func (w *World) ApproveWorkflows(r *model.Repository, a model.Actor) {
 	}
 }
 
-// SetActions says what keeps the workflows of a repository from running from now on.
+// SetActions sets what keeps the workflows of a repository from running.
 func (w *World) SetActions(r *model.Repository, to model.Actions) {
 	r.Actions = to
 	w.launchHeld(r)

@@ -1,13 +1,11 @@
-// Package world is what happens on a simulated GitHub: each thing that somebody
-// does changes what there is, is written into the journal, is sent as a webhook to
-// the apps that are installed, and has its consequences. A push, for instance,
-// moves pull requests, asks for check suites and starts workflows.
+// Package world carries out changes on a simulated GitHub: each action changes the model, is recorded in the journal,
+// is sent as a webhook to the installed apps, and has its consequences. A push, for instance, moves pull requests,
+// requests check suites and starts workflows.
 //
-// It neither asks who may do something nor how it was asked for: packages api,
-// people and remote do. Methods want the simulator's lock held, which
-// [World.Lock] takes, unless they say otherwise.
+// It does not check permissions or parse requests: packages api, people and remote do. Methods require the simulator's
+// lock, which [World.Lock] takes, unless they say otherwise.
 //
-// Start reading at [World], and for what a push sets off, at push.go.
+// Start reading at [World], and for the consequences of a push, at push.go.
 package world
 
 import (
@@ -26,7 +24,7 @@ import (
 // object is one JSON object of a payload.
 type object = map[string]any
 
-// Config is what a world is made of. Every field but NoWorkflows is wanted.
+// Config configures a world. Every field but NoWorkflows is required.
 type Config struct {
 	Hub         *model.Hub
 	Monitor     *monitor.Monitor
@@ -37,11 +35,11 @@ type Config struct {
 	Runner      *runner.Runner
 	Parallel    int  // workflow runs executed at a time
 	NoWorkflows bool // workflows are not run
-	ByHand      bool // jobs begin and end when somebody says so
+	ByHand      bool // tests start and end jobs
 	Logger      *slog.Logger
 }
 
-// World is a hub and what happens to it.
+// World is a hub with its changes.
 type World struct {
 	*model.Hub
 	*announcer
@@ -51,11 +49,11 @@ type World struct {
 	slots       chan struct{} // one per workflow run that may execute
 	noWorkflows bool
 	byHand      bool
-	hands       map[*model.Run]*execution // runs with jobs that begin and end by hand
+	hands       map[*model.Run]*execution // runs with jobs that tests start and end
 	actions     *model.App                // github-actions, the owner of workflow check runs
 }
 
-// New is a world with nobody in it but the app github-actions.
+// New is a world with only the app github-actions.
 func New(cfg Config) *World {
 	tell := &announcer{hub: cfg.Hub, shape: cfg.Shaper, journal: cfg.Journal, queue: cfg.Queue, log: cfg.Logger}
 	w := &World{Hub: cfg.Hub, announcer: tell, mon: cfg.Monitor, git: cfg.Git, runner: cfg.Runner,
@@ -68,10 +66,10 @@ func New(cfg Config) *World {
 // Lock takes the simulator's lock.
 func (w *World) Lock() { w.mon.Lock() }
 
-// Unlock gives it back.
+// Unlock releases it.
 func (w *World) Unlock() { w.mon.Unlock() }
 
-// EnsureUser is the account of a login, made when there is none.
+// EnsureUser returns the account of a login, and creates it if needed.
 func (w *World) EnsureUser(login, kind string) *model.User {
 	if u := w.User(login); u != nil {
 		return u
@@ -81,13 +79,13 @@ func (w *World) EnsureUser(login, kind string) *model.User {
 	return u
 }
 
-// signature is an account as commits that it makes now carry it.
+// signature is an account as the author of its present commits.
 func (w *World) signature(u *model.User) git.Signature {
 	return git.Signature{Name: u.Login, Email: u.Email(), At: w.Now()}
 }
 
-// CreateRepository makes a repository; an unknown owner becomes a user with it.
-// It has GitHub's default labels and no protection.
+// CreateRepository makes a repository; an unknown owner becomes a user. It has GitHub's default labels and no
+// protection.
 func (w *World) CreateRepository(owner, name string, private bool, spec git.Spec) (*model.Repository, error) {
 	if w.Repository(owner+"/"+name) != nil {
 		return nil, fmt.Errorf("creating repository %s/%s: it exists", owner, name)

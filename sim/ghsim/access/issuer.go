@@ -1,6 +1,6 @@
-// Package access says who a request to the simulated GitHub is from and what it
-// may do: apps by their JSON Web Token, installations and people by tokens that it
-// hands out, and the one-time codes of signing in and of registering an app.
+// Package access authenticates requests to the simulated GitHub and decides their permissions: apps by their JSON Web
+// Token, installations and people by tokens that it issues, and the one-time codes of signing in and of registering an
+// app.
 //
 // https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app
 package access
@@ -16,26 +16,23 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/model"
 )
 
-// TokenIssuer hands out tokens and checks them; the simulator's lock is held unless a
-// method says otherwise.
+// TokenIssuer issues tokens and checks them; the simulator's lock is held unless a method says otherwise.
 type TokenIssuer struct {
-	hub    *model.Hub
-	keyPEM []byte
-	tokens map[string]*Token
-	people map[string]*PersonToken
-	grants map[string]Grant // by code
-	deaf   bool             // git does not hear narrowed tokens of the stateless form
+	hub     *model.Hub
+	keyPEM  []byte
+	tokens  map[string]*Token
+	people  map[string]*PersonToken
+	grants  map[string]Grant // by code
+	refuses bool             // git refuses restricted tokens of the stateless form
 }
 
-// NewTokenIssuer is a desk that has handed out nothing. keyPEM, when set, is every app's
-// private key, PKCS #1.
+// NewTokenIssuer is an issuer without tokens. keyPEM, when set, is every app's private key, PKCS #1.
 func NewTokenIssuer(hub *model.Hub, keyPEM []byte) *TokenIssuer {
 	return &TokenIssuer{hub: hub, keyPEM: keyPEM, tokens: map[string]*Token{}, people: map[string]*PersonToken{},
 		grants: map[string]Grant{}}
 }
 
-// NewKey is a private key for a new app. It takes a while, so the lock should not
-// be held.
+// NewKey generates a private key for a new app. It takes a while, so the lock should not be held.
 func (d *TokenIssuer) NewKey() (*rsa.PrivateKey, error) {
 	if d.keyPEM != nil {
 		k, err := jwt.ParseRSAPrivateKeyFromPEM(d.keyPEM)

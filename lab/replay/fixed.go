@@ -9,13 +9,13 @@ import (
 	"github.com/sia-bot/sia/agent/testrun"
 )
 
-// positional are names that the runner made of a test's place among others of the same name: another
-// tree may give them to another test.
+// positional matches names that the runner derives from a test's position among others of the same name: in another
+// tree another test may have them.
 var positional = regexp.MustCompile(`#\d+(/|$)`)
 
-// turned are the tests that fail in every run before and pass in every run after: of tests within
+// fixedTests returns the tests that fail in every run before and pass in every run after: of nested
 // tests only the innermost.
-func turned(before, after testrun.Report) (out []string) {
+func fixedTests(before, after testrun.Report) (out []string) {
 	fails := map[string]bool{}
 	for test := range before.Runs[0] {
 		if before.All(test, testrun.Failed) && after.All(test, testrun.Passed) && !positional.MatchString(test) {
@@ -32,11 +32,11 @@ func turned(before, after testrun.Report) (out []string) {
 	})
 }
 
-// maxPassing bounds the names of tests that have to go on passing.
+// maxPassing limits the number of tests that must continue to pass.
 const maxPassing = 300
 
-// unmoved are the outermost tests that pass in every run at both ends.
-func unmoved(before, after testrun.Report) (out []string) {
+// stillPassing returns the outermost tests that pass in every run of both trees.
+func stillPassing(before, after testrun.Report) (out []string) {
 	for _, test := range slices.Sorted(maps.Keys(after.Runs[0])) {
 		_, name, _ := strings.Cut(test, "::")
 		if len(out) < maxPassing && before.All(test, testrun.Passed) && after.All(test, testrun.Passed) &&

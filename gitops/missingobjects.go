@@ -9,34 +9,33 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 )
 
-// objectsBeyond finds the objects of trees that other trees lack: what has to be packed, or
-// sent, for somebody who has the others.
-type objectsBeyond struct {
+// missingObjects finds the objects of trees that other trees lack: those to pack or send to somebody who has the
+// others.
+type missingObjects struct {
 	readTree func(plumbing.Hash) ([]treeEntry, error)
 	others   []plumbing.Hash
-	// had are objects of the others: all that are where the trees differ, so also
-	// those that were moved from there.
+	// had holds the objects of the others wherever the trees differ, so it also has those that were moved from there.
 	had      map[plumbing.Hash]bool
-	read     map[plumbing.Hash]bool // trees of the others, with all below
+	read     map[plumbing.Hash]bool // trees of the others, read with everything below them
 	compared map[plumbing.Hash]bool
 	found    map[plumbing.Hash]bool
 }
 
-func newObjectsBeyond(others []plumbing.Hash, readTree func(plumbing.Hash) ([]treeEntry, error)) *objectsBeyond {
-	return &objectsBeyond{readTree: readTree, others: others, had: map[plumbing.Hash]bool{},
+func newMissingObjects(others []plumbing.Hash, readTree func(plumbing.Hash) ([]treeEntry, error)) *missingObjects {
+	return &missingObjects{readTree: readTree, others: others, had: map[plumbing.Hash]bool{},
 		read: map[plumbing.Hash]bool{}, compared: map[plumbing.Hash]bool{}, found: map[plumbing.Hash]bool{}}
 }
 
-// of calls add for each object of a tree that the others lack and that was not found yet.
-func (b *objectsBeyond) of(tree plumbing.Hash, add func(plumbing.Hash, plumbing.ObjectType)) error {
+// find calls add for each object of a tree that the others lack and that was not found before.
+func (b *missingObjects) find(tree plumbing.Hash, add func(plumbing.Hash, plumbing.ObjectType)) error {
 	if err := b.compare(b.others, tree); err != nil {
 		return err
 	}
 	return b.list(tree, add)
 }
 
-// compare notes what the others have where they differ from a tree.
-func (b *objectsBeyond) compare(others []plumbing.Hash, tree plumbing.Hash) error {
+// compare records the objects of the others where they differ from a tree.
+func (b *missingObjects) compare(others []plumbing.Hash, tree plumbing.Hash) error {
 	if slices.Contains(others, tree) {
 		b.had[tree] = true
 		others = slices.DeleteFunc(slices.Clone(others), func(h plumbing.Hash) bool { return h == tree })
@@ -82,8 +81,8 @@ func (b *objectsBeyond) compare(others []plumbing.Hash, tree plumbing.Hash) erro
 	return nil
 }
 
-// readAll notes a tree of the others with all below it.
-func (b *objectsBeyond) readAll(tree plumbing.Hash) error {
+// readAll records a tree of the others with everything below it.
+func (b *missingObjects) readAll(tree plumbing.Hash) error {
 	if b.read[tree] {
 		return nil
 	}
@@ -103,7 +102,7 @@ func (b *objectsBeyond) readAll(tree plumbing.Hash) error {
 	return nil
 }
 
-func (b *objectsBeyond) list(tree plumbing.Hash, add func(plumbing.Hash, plumbing.ObjectType)) error {
+func (b *missingObjects) list(tree plumbing.Hash, add func(plumbing.Hash, plumbing.ObjectType)) error {
 	if b.had[tree] || b.found[tree] {
 		return nil
 	}
@@ -128,7 +127,7 @@ func (b *objectsBeyond) list(tree plumbing.Hash, add func(plumbing.Hash, plumbin
 	return nil
 }
 
-// packable is an object of the mirror to be put into a pack.
+// packable returns an object of the mirror for a pack.
 func (o *packedObjects) packable(id plumbing.Hash, kind plumbing.ObjectType) newObject {
 	return newObject{id, kind, func() (io.ReadCloser, int64, error) {
 		if kind == plumbing.BlobObject {
