@@ -49,6 +49,29 @@ func TestAnswerThatMeansNothing(t *testing.T) {
 	}
 }
 
+// A question about checks takes a letter, and words with it; words alone are asked again.
+func TestOnlyLettersAboutChecks(t *testing.T) {
+	task := ofItsOwn(t)
+	task.Head, task.Escalation.Kind = "c1", AskNoChecks
+	r := Step(task, saidIn("a", AnswerGiven{Text: "stop, there will be none"}))
+	if said := replies(r); r.Task.State != Escalated || len(said) != 1 || !strings.Contains(said[0], "here A and B") {
+		t.Errorf("%s, %q", r.Task.State, said)
+	}
+	if r := Step(task, saidIn("b", AnswerGiven{Letter: "A", Text: "it runs now"})); r.Task.State != Checking {
+		t.Errorf("%s, %q", r.Task.State, r.Ignored)
+	}
+}
+
+// A stopped task shows no check as running: nobody looks at its end.
+func TestStopDropsUnfinishedChecks(t *testing.T) {
+	task := ofItsOwn(t)
+	task.State, task.Checks = Checking, []Check{{Name: "lint", Colour: Green}, {Name: "test", Colour: Running}}
+	r := Step(task, saidIn("a", Stop{Reason: "enough"}))
+	if c := r.Task.Checks; len(c) != 1 || c[0].Name != "lint" || len(task.Checks) != 2 || task.Checks[1].Name != "test" {
+		t.Errorf("%+v, before %+v", c, task.Checks)
+	}
+}
+
 // SIA replies once each that a comment in a question's issue, and closing it, is no answer. The task keeps waiting, and
 // its log has both events.
 func TestNotAnswered(t *testing.T) {

@@ -14,7 +14,10 @@ type Event struct {
 	By     Actor     `json:"by,omitzero"`               // the person, for facts caused by people
 	Origin Origin    `json:"origin,omitzero"`           // where to post a reaction or an answer
 	Effect string    `json:"effect,omitempty" mask:"-"` // key of the effect that has this outcome
-	Fact   Fact      `json:"-"`
+	// why everything in the repository is paused, and how that ends, for people, if the event may begin a run;
+	// empty: nothing is paused as a whole
+	Halted string `json:"halted,omitempty"`
+	Fact   Fact   `json:"-"`
 }
 
 // Origin is the comment or issue that a person's event came from.

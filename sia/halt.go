@@ -60,6 +60,22 @@ func (s *step) staysHalted(f Resume) bool {
 	return true
 }
 
+// NeedsCredits reports whether the task is paused until a person adds credits.
+func (t *Task) NeedsCredits() bool {
+	return t.State == OnHold && t.Pause != nil && t.Pause.Kind == PausedByCredits
+}
+
+// liftedBy describes for people how the pause ends.
+func (p *Pause) liftedBy() string {
+	switch {
+	case p.Scope != "":
+		return p.Scope.LiftedBy()
+	case p.Kind == PausedByCredits:
+		return "`/sia resume +50` adds 50 credits (0.50 USD) and goes on"
+	}
+	return "`/sia resume` goes on where it stopped"
+}
+
 // LiftedBy describes for people how a halt ends.
 func (h HaltScope) LiftedBy() string {
 	switch {

@@ -100,7 +100,9 @@ type step struct {
 	effects   []Effect
 	ignored   string
 	why       string
-	deferSync bool // do not schedule a sync: the next step follows soon and its sync shows both
+	answers   bool   // the fact answers the open question
+	waits     string // why what a person asked for waits, for people; empty: it has taken effect
+	deferSync bool   // do not schedule a sync: the next step follows soon and its sync shows both
 }
 
 func (s *step) result() Result {
@@ -109,14 +111,41 @@ func (s *step) result() Result {
 		s.reply(s.ignored)
 	}
 	if s.ignored == "" {
-		if s.e.Origin.Command && s.e.Fact.Kind() != KQuery {
-			s.react("rocket")
-		}
+		s.acknowledge()
 		s.sync(!showsNothing[s.e.Fact.Kind()] && !s.syncFailed() && !s.deferSync)
 	} else {
 		s.sync(false)
 	}
 	return Result{Task: s.t, Effects: s.effects, Ignored: s.ignored, Why: s.why}
+}
+
+// acknowledge shows the author of a command or an answer that it was accepted: 🚀 if it has taken effect, else 👀 and a
+// reply that says what it waits for. A review can have no reaction, so that it gets a reply in either case.
+func (s *step) acknowledge() {
+	kind := s.e.Fact.Kind()
+	answers := s.answers || kind == KAnswer || kind == KApprove
+	if !s.e.Origin.Command && (!answers || s.e.Origin.OnIssue == 0) {
+		return
+	}
+	if kind == KQuery || kind == KNotAnswered { // each has a reply of its own
+		return
+	}
+	f, isRequest := s.e.Fact.(ChangesAsked)
+	switch p := s.t.Pause; {
+	case p != nil && kind != KPause:
+		s.waits = strings.TrimRight(p.Reason, ".") + "; " + p.liftedBy()
+	case s.e.Halted != "" && s.t.State == Queued:
+		s.waits = s.e.Halted
+	}
+	switch {
+	case s.waits != "":
+		s.react("eyes")
+		s.replyTo("", "noted, but it waits because "+s.waits)
+	case isRequest && f.Review != 0:
+		s.replyTo("", "noted: the next attempt is given what the review asks for")
+	default:
+		s.react("rocket")
+	}
 }
 
 // showsNothing contains the facts that change nothing people see.
@@ -298,6 +327,9 @@ func (s *step) replyTo(login, text string) {
 func (s *step) react(content string) {
 	if f, ok := s.e.Fact.(ChangesAsked); ok && f.Review != 0 {
 		return // nothing can be put on a review
+	}
+	if slices.ContainsFunc(s.effects, func(f Effect) bool { return f.Kind == DoReact && f.Content == content }) {
+		return
 	}
 	on := s.e.Origin.OnIssue
 	if on == 0 {

@@ -1,5 +1,7 @@
 package sia
 
+import "strings"
+
 // runTests runs the tests that the present head can reach, in parallel to its checks, once for each head that SIA
 // pushed. It cancels a run for an earlier head.
 func (s *step) runTests() {
@@ -28,10 +30,19 @@ func (s *step) evidenced() {
 	if s.t.Gate.Looks > 0 && !s.t.Gate.AwaitsPerson {
 		s.look(s.e.At)
 	}
-	if firm, broken := e.Asks(); len(firm)+len(broken) > 0 {
+	firm, broken := e.Asks()
+	switch {
+	case len(firm)+len(broken) > 0:
 		s.because("running the tests speaks against %s: %s", e.Head.Short(), append(firm, broken...)[0])
+	case e.NotRun != "":
+		s.because("SIA could not run the tests of %s itself: %s", e.Head.Short(), strings.TrimRight(e.NotRun, "."))
+	default:
+		s.because("SIA ran the tests of %s itself; nothing speaks against it", e.Head.Short())
 	}
 }
+
+// SavesMemory reports whether the task's memory is being committed.
+func (t *Task) SavesMemory() bool { return t.pending(DoMemory) }
 
 // RunsTests reports whether the tests of the present head are being run.
 func (t *Task) RunsTests() bool { return t.pending(DoEvidence) }

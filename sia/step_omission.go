@@ -123,7 +123,7 @@ func (s *step) abandonFollowUp(why string) {
 		return
 	}
 	s.recheckHead()
-	s.because("%s; the checks of %s decide as before", why, s.t.Head.Short())
+	s.because("%s; the checks of %s decide as before", strings.TrimRight(why, "."), s.t.Head.Short())
 }
 
 // closeFollowUp records that no follow-up is open any more, and why; the first reason stays.

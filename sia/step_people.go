@@ -21,7 +21,7 @@ func (s *step) create(f Start) {
 	s.addConstraint(f.Text)
 	s.t.Anyway = f.Anyway
 	s.react("eyes")
-	s.queueAfter(time.Duration(f.Wait) * time.Second)
+	s.takeTurn(f)
 	s.because("%s asked for this issue to be resolved", s.who())
 }
 
@@ -46,6 +46,15 @@ func (s *step) dismissQuestion() {
 		s.t.AwaitMemory = ""
 		s.closeEscalation()
 	}
+}
+
+// takeTurn queues the first attempt of a run, after the other tasks that the same person has just started.
+func (s *step) takeTurn(f Start) {
+	wait := time.Duration(f.Wait) * time.Second
+	if wait > 0 {
+		s.waits = fmt.Sprintf("other tasks that %s started come first: it begins in %s", s.who(), wait)
+	}
+	s.queueAfter(wait)
 }
 
 // queueAfter is queue with a delay.
@@ -105,6 +114,7 @@ func (s *step) end(reason string, gone bool) {
 	s.t.Next, s.t.Rounds, s.t.Refused, s.t.Opening = nil, 0, nil, nil
 	s.dropNext()
 	s.enter(Stopped)
+	s.t.Checks = without(slices.Clone(s.t.Checks), func(c Check) bool { return c.Colour == Running }) // nobody waits for them
 	s.t.Ended = reason
 	s.t.Gone, s.t.Unwritten = gone, gone
 	if !gone && s.t.Pull.Number != 0 && !s.t.Pull.Merged {
@@ -183,6 +193,10 @@ func (s *step) hold(kind PauseKind, reason string) {
 func (s *step) resume() {
 	f, _ := s.e.Fact.(Resume)
 	if s.staysHalted(f) {
+		return
+	}
+	if s.t.NeedsCredits() && f.Credits == 0 {
+		s.ignore("%s, so say how many more it may spend: %s", s.t.Pause.Reason, s.t.Pause.liftedBy())
 		return
 	}
 	s.t.Credits.Budget += f.Credits
@@ -275,6 +289,8 @@ func (s *step) use() {
 	if f.Coder != "" {
 		s.t.WantedCoder = f.Coder
 		s.because("%s asked for the coder %s next", s.who(), f.Coder)
+		s.waitForNext(s.t.State != Queued && s.t.State != Diagnosing && s.t.State != Reviewing && s.t.State != Announced,
+			"it works on the next")
 		return
 	}
 	if s.t.State == Reviewing || s.t.State == Announced {
@@ -292,6 +308,26 @@ func (s *step) use() {
 		s.answered("", "use the technique "+string(f.Technique))
 		s.t.AwaitMemory = "" // the question's commit; the diagnosis waits for its own
 		s.diagnose(s.t.Attempt().Signals)
+		return
+	}
+	s.waitForNext(s.t.State != Diagnosing || s.pending(DoDiagnose), "it is used for the next")
+}
+
+// waitForNext records that what a person asked for the next attempt waits if waits is true. what says what happens
+// then.
+func (s *step) waitForNext(waits bool, what string) {
+	n := s.number()
+	if s.t.State == Queued {
+		n++
+	}
+	switch {
+	case !waits:
+	case s.t.State == Escalated:
+		s.waits = "SIA waits for an answer first"
+	case s.t.State == Diagnosing:
+		s.waits = fmt.Sprintf("what follows attempt %d is being chosen: if it comes too late for that, %s", n, what)
+	default:
+		s.waits = fmt.Sprintf("attempt %d comes first: if that fails, %s", n, what)
 	}
 }
 
@@ -336,7 +372,7 @@ func (s *step) requeue() {
 // answered closes the open question with a person's answer.
 func (s *step) answered(letter, text string) {
 	asked := s.t.Escalation
-	asked.Answered = true
+	asked.Answered, s.answers = true, true
 	s.t.Answers = append(s.t.Answers, Answer{Escalation: asked.Number, Kind: asked.Kind, Question: asked.Question,
 		By: s.e.By, Letter: letter, Text: text, At: s.e.At})
 }
@@ -360,6 +396,11 @@ func (s *step) answer() {
 		return
 	}
 	kind, about := s.t.Escalation.Kind, s.t.Escalation.AboutChecks()
+	if about && i < 0 {
+		s.refuse("words are no answer to a question about checks: `/sia answer` and a letter is one, here %s; `/sia stop` "+
+			"ends the task", s.t.Escalation.letters())
+		return
+	}
 	if i >= 0 && s.t.Escalation.Options[i].Waives {
 		s.t.Waived = append(slices.Clone(s.t.Waived), s.t.Escalation.Waives...)
 	}
@@ -422,6 +463,7 @@ func (s *step) answerMeanwhile() {
 		s.answeredAlready()
 		return
 	}
+	s.waits = fmt.Sprintf("the checks of %s come first: if they are red, the next attempt is given it", s.t.Head.Short())
 	s.answer()
 }
 

@@ -95,9 +95,6 @@ func (s *step) approvePlan() {
 	p.By, p.At = s.e.By, s.e.At
 	s.t.Brief.Plan = &p
 	e.Answered = true
-	if !s.e.Origin.Command && s.e.Origin.Comment != 0 {
-		s.react("rocket") // acknowledges a 👍 as it does a command
-	}
 	s.requeue()
 	s.because("%s approved the plan of attempt %d", s.who(), p.Attempt)
 }

@@ -36,7 +36,7 @@ func (s *step) restart() {
 		s.lookAgain(moved)
 		return
 	}
-	s.queueAfter(time.Duration(f.Wait) * time.Second)
+	s.takeTurn(f)
 	if passed {
 		s.because("%s wants more; the next attempt goes on from %s, which has passed", s.who(), s.t.Head.Short())
 		return

@@ -24,6 +24,10 @@ func (s *step) changesAsked() {
 		Text: f.Text, Origin: s.e.Origin})
 	s.because("%s asked for changes; the next attempt is given them", s.who())
 	switch {
+	case s.t.State == Working:
+		s.waits = fmt.Sprintf("attempt %d comes first: the next is given it", s.number())
+	case s.t.State == PushedOut || s.t.State == Checking:
+		s.waits = fmt.Sprintf("the checks of %s come first: the next attempt is given it", s.t.Head.Short())
 	case s.t.State == Passed:
 		s.followUp()
 	case s.t.State == Queued && s.pending(DoBegin) && s.t.BeginsAt.After(s.e.At):

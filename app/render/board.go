@@ -132,6 +132,8 @@ func boardCommands(t sia.Task) []string {
 		return []string{"go", "stop"}
 	case t.State == sia.Escalated:
 		return []string{"retry", "stop"}
+	case t.NeedsCredits():
+		return []string{"stop"}
 	case t.State == sia.OnHold:
 		return []string{"resume", "stop"}
 	}

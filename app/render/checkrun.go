@@ -122,6 +122,9 @@ func actions(t sia.Task) []Action {
 	case sia.Stopped:
 		return []Action{{"Retry", "Start the task again", ActionRetry}}
 	case sia.OnHold:
+		if t.NeedsCredits() {
+			return []Action{stop}
+		}
 		return []Action{{"Resume", "Go on where it stopped", ActionResume}, stop}
 	case sia.Escalated:
 		if waitsForYes(t) {

@@ -25,8 +25,12 @@ func commands(t sia.Task) []command {
 				stop,
 			}
 		}
+		answers := "answers with a letter or in your own words"
+		if t.AsksAboutChecks() {
+			answers = "answers with a letter"
+		}
 		return []command{
-			{"/sia answer …", "answers with a letter or in your own words"},
+			{"/sia answer …", answers},
 			{"/sia retry", "tries once more as it is"},
 			stop,
 		}
@@ -64,8 +68,9 @@ func commands(t sia.Task) []command {
 	return []command{pause, stop, use}
 }
 
-// outOfCredits reports whether a paused task has less than a credit left, the minimum for an attempt.
-func outOfCredits(t sia.Task) bool { return t.Credits.Left() < sia.Credit }
+// outOfCredits reports whether a paused task needs more credits to go on: it was paused for that, or has less than a
+// credit left, which is what it takes to begin an attempt.
+func outOfCredits(t sia.Task) bool { return t.NeedsCredits() || t.Credits.Left() < sia.Credit }
 
 // commandLine lists what people can do now.
 func commandLine(t sia.Task) string {

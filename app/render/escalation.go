@@ -23,8 +23,11 @@ func EscalationTitle(t sia.Task, e sia.Escalation) string {
 // is folded. Its tick boxes are the only ones: foreign text can't add any.
 func EscalationBody(t sia.Task, e sia.Escalation, l Links) string {
 	var p page
-	rest := fmt.Sprintf("Tick a box, comment `/sia answer %s`, or comment in your own words. "+
-		"#%d waits until then, and nothing is spent.", firstLetter(e), t.Issue)
+	how := fmt.Sprintf("Tick a box, comment `/sia answer %s`, or comment in your own words.", firstLetter(e))
+	if e.AboutChecks() {
+		how = fmt.Sprintf("Tick a box, or comment `/sia answer %s`.", firstLetter(e))
+	}
+	rest := how + fmt.Sprintf(" #%d waits until then, and nothing is spent.", t.Issue)
 	p.add(briefQuestion(e, maxQuestion-words(rest)))
 	p.add(rest)
 	p.fold("Why SIA asks, what was tried, and where to look", escalationInFull(t, e, l))
@@ -141,6 +144,9 @@ func letter(s string) string {
 func howToAnswer(t sia.Task, e sia.Escalation) string {
 	s := fmt.Sprintf("Tick one box, or comment `/sia answer %s`, or `/sia answer` followed by your own words. ",
 		firstLetter(e))
+	if e.AboutChecks() {
+		s = fmt.Sprintf("Tick one box, or comment `/sia answer %s`; only a letter counts here. ", firstLetter(e))
+	}
 	switch e.Kind {
 	case sia.AskNoChecks:
 		s += "SIA then does what you chose with the commit that is there."
@@ -161,7 +167,7 @@ func howToAnswer(t sia.Task, e sia.Escalation) string {
 		}
 		s += "; this issue is closed with the result when the task ends."
 	}
-	if !e.Kind.OnIssue() {
+	if !e.Kind.OnIssue() && !e.AboutChecks() {
 		s += " A comment here without `/sia answer` is the answer, too, unless it begins with a name or asks something."
 	}
 	return s + fmt.Sprintf(" An answer counts from people with %s access. `/sia stop` ends the task instead.",

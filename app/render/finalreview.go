@@ -210,7 +210,7 @@ func finalLine(t sia.Task, words int) string {
 		said += "."
 	}
 	if o := t.Omission; o.StaysUnmet(t.Head) {
-		said += " " + few(sentenceCase(o.Why), 16) + "."
+		said += " " + text.Sentence(few(sentenceCase(o.Why), 16))
 	}
 	return said
 }
@@ -232,7 +232,7 @@ func requirements(t sia.Task) string {
 		b.WriteString("\n")
 	}
 	if o := t.Omission; o.StaysUnmet(t.Head) {
-		b.WriteString("\n" + sentenceCase(Line(o.Why, 300)) + ".\n")
+		b.WriteString("\n" + text.Sentence(sentenceCase(Line(o.Why, 300))) + "\n")
 	}
 	return b.String()
 }

@@ -319,6 +319,7 @@ func TestReplies(t *testing.T) {
 		"say":               render.Reply(task, "the task is paused already; `/sia resume` goes on", links, 0, "", nil, nil),
 		"help-without-task": render.Help(sia.Task{Settings: sia.DefaultSettings()}),
 		"no-technique":      render.NoTechnique("tool-chnage", []sia.TechniqueID{"tool-change", "a`@b"}, nil),
+		"no-technique-name": render.NoTechnique("tool chnage please", []sia.TechniqueID{"tool-change"}, nil),
 		"no-technique-near": render.NoTechnique("magic", []sia.TechniqueID{"tool-change", "fresh-start"}, nil),
 		"no-technique-left": render.NoTechnique("magic", nil, nil),
 		"no-coder":          render.NoTechnique("strongg", []sia.TechniqueID{"fresh-start"}, []string{"fast", "strong"}),

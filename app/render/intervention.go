@@ -60,8 +60,9 @@ func failedLine(t sia.Task, iv sia.Intervention, room int) string {
 // nextLine describes the next step, with the objections to it.
 func nextLine(t sia.Task, iv sia.Intervention) string {
 	next := len(t.Attempts) + 1
-	s := fmt.Sprintf("➡️ **Next:** attempt %d of %d, with *%s*.", next, max(next, mostAttempts(t)),
-		few(TechniqueName(iv.Diagnosis.Technique), 5))
+	most := max(iv.Number, iv.Number+t.ApproachesLeft()-1)
+	s := fmt.Sprintf("➡️ **Next:** attempt %d of %d, with *%s* (intervention %d of %d).", next, max(next, mostAttempts(t)),
+		few(TechniqueName(iv.Diagnosis.Technique), 5), iv.Number, most)
 	switch iv.Review.Verdict {
 	case sia.Approved, sia.Minor:
 	case sia.Major:

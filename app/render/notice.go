@@ -122,6 +122,9 @@ func needed(t sia.Task) (what, how string) {
 	case sia.AskPlan, sia.AskAlready, sia.AskEdited:
 		return e.Question, awaitedAnswer(*e)
 	}
+	if e.AboutChecks() {
+		return e.Question, "Tick a box there, or comment `/sia answer` and its letter."
+	}
 	return e.Question, "Tick a box there, or comment `/sia answer` and your own words."
 }
 

@@ -26,7 +26,7 @@ const (
 )
 
 // whatWasDone describes the whole change: its files, and the reason for each, in the words of every attempt in the
-// head. Words about an unchanged file are left out.
+// head, the newest first. Words about an unchanged file are left out.
 func whatWasDone(p *page, t sia.Task, files []ChangedFile, l Links) {
 	attempts := t.InHead()
 	last := lastWithWork(t)
@@ -49,7 +49,7 @@ func whatWasDone(p *page, t sia.Task, files []ChangedFile, l Links) {
 		deleted)
 	why := map[string]string{}
 	var said []string
-	for i, a := range attempts {
+	for _, a := range attempts {
 		reasons, rest := sia.FileReasons(a.Summary)
 		for _, r := range reasons {
 			why[r.Path] = r.Why // the latest reason is shown
@@ -57,10 +57,14 @@ func whatWasDone(p *page, t sia.Task, files []ChangedFile, l Links) {
 		if rest = cut(rest, 3000/len(attempts)); rest == "" {
 			continue
 		}
-		if i > 0 {
-			rest = fmt.Sprintf("Attempt %d: %s", a.Number, rest)
+		if len(attempts) > 1 {
+			which := fmt.Sprintf("Attempt %d", a.Number)
+			if a.Outcome == sia.AttemptFail {
+				which += ", which failed"
+			}
+			rest = which + ": " + rest
 		}
-		said = append(said, Quote(rest))
+		said = slices.Insert(said, 0, Quote(rest))
 	}
 	if len(said) > 0 {
 		what += " The agent's own summary (only checks decide):\n\n" + strings.Join(said, "\n>\n")

@@ -65,7 +65,8 @@ func Help(t sia.Task) string {
 	p.add("**What you can do now**\n\n" + commandTable(commands(t)))
 	p.fold("Every command", commandTable(everyCommand()))
 	p.add(fmt.Sprintf("A command is the first line of a comment, on the issue or the pull request. Those that change "+
-		"something count from people with %s access to this repository; 🚀 on your comment says that yours was obeyed.",
+		"something count from people with %s access to this repository; 🚀 on your comment says that yours was obeyed, "+
+		"👀 and a reply that it waits, and for what.",
 		permission(t)))
 	return p.String()
 }
@@ -185,7 +186,11 @@ func NoTechnique(asked sia.TechniqueID, ids []sia.TechniqueID, coders []string) 
 		what = "no technique and no coder "
 	}
 	s := "There is " + what + Code(string(asked), 60) + ", so nothing was changed."
-	if near := text.Nearest(string(asked), slices.Concat(names, coders)); near != "" {
+	words, near := strings.Fields(string(asked)), ""
+	for n := len(words); n > 0 && near == ""; n-- { // the last ones may not belong to the name
+		near = text.Nearest(strings.Join(words[:n], "-"), slices.Concat(names, coders))
+	}
+	if near != "" {
 		s += " Did you mean " + Code("/sia use "+near, 0) + "?"
 	}
 	if len(shown) == 0 {

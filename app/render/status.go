@@ -536,9 +536,10 @@ func approachesLeft(t sia.Task) string {
 }
 
 // hasMemory reports whether the task's memory file is known to be on the memory branch: it is committed before each
-// intervention's comment and each question.
+// intervention's comment and each question, and when the task ends.
 func hasMemory(t sia.Task) bool {
-	return len(t.Interventions) > 0 || t.Escalation != nil && t.Escalation.URL != ""
+	return len(t.Interventions) > 0 || t.Escalation != nil && t.Escalation.URL != "" ||
+		t.State.Final() && !t.Unwritten && t.MemoryWarning == "" && !t.SavesMemory()
 }
 
 // placeLine links to everything that belongs to the task.

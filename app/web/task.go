@@ -164,7 +164,7 @@ func buttons(t sia.Task) (all []button) {
 	case t.State == sia.Stopped:
 		return []button{{"retry", "Try once more", false}}
 	case t.State == sia.OnHold:
-		if t.Credits.Left() < sia.Credit || t.Pause != nil && t.Pause.Kind == sia.PausedByHalt {
+		if t.NeedsCredits() || t.Credits.Left() < sia.Credit || t.Pause != nil && t.Pause.Kind == sia.PausedByHalt {
 			return []button{stop} // the page says above what else is needed
 		}
 		return []button{{"resume", "Resume", false}, stop}

@@ -141,9 +141,17 @@ func FromComment(in sia.Intent, c Comment, slug string) []sia.Intent {
 				"paused: @" + in.Event.By.Login + " said `/sia pause all`"}
 		}
 	case sia.Resume:
-		if f.Scope == command.Here {
-			in.Event.Fact = sia.Resume{Scope: sia.RepositoryHalt(in.Repo.ID)}
+		if f.Scope != command.Here {
+			break
 		}
+		all := in
+		all.Event.Fact = sia.Resume{Scope: sia.RepositoryHalt(in.Repo.ID)}
+		if f.Credits == 0 {
+			return []sia.Intent{all}
+		}
+		in.Event.ID += "/credits" // they are for the comment's own task
+		in.Event.Fact = sia.Resume{Credits: f.Credits}
+		return []sia.Intent{all, in}
 	}
 	return []sia.Intent{in}
 }

@@ -128,6 +128,11 @@ func TestRead(t *testing.T) {
 		{"a command that stayed", "issue_comment",
 			edited("/sia  stop", `/sia stop\nwhy`, "ada"),
 			nil},
+		{"credits, and everything goes on", "issue_comment",
+			`{"action":"created","issue":{"number":3},"comment":{"id":5,"body":"/sia resume +50 all","user":{"login":"ada"}},` +
+				head + `}`,
+			[]string{`resume {"scope":"repository 9"} by ada bot=false permission=true command=true refs=[issue:3] id=comment/5`,
+				`resume {"credits":50000} by ada bot=false permission=true command=true refs=[issue:3] id=comment/5/credits`}},
 		{"a command that somebody wrote into another's comment", "issue_comment",
 			edited("please stop", "/sia stop", "eve"),
 			nil},

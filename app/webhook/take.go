@@ -294,7 +294,17 @@ func (t *intentRun) apply(ctx context.Context) (ended bool, err error) {
 	if err := t.resolveUse(ctx, t.targets); err != nil {
 		return false, err
 	}
+	halted := ""
+	if h, is, err := t.Store.HaltOver(ctx, t.intent.Installation, t.intent.Repo.ID); err != nil {
+		return false, err
+	} else if is {
+		halted = strings.TrimRight(h.Reason, ".") + "; " + h.Scope.LiftedBy()
+	}
 	for _, to := range t.targets {
+		switch to.event.Fact.(type) {
+		case sia.Start, sia.Retry:
+			to.event.Halted = halted
+		}
 		if _, err := t.Store.Apply(ctx, to.task, to.event); err != nil {
 			return false, err
 		}

@@ -2,11 +2,11 @@ package webhook
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/technique"
 )
 
 // resolveUse determines whether a command names a technique or a coder. It answers if it is neither, so that a
@@ -25,12 +25,8 @@ func (in *Intake) resolveUse(ctx context.Context, targets []target) error {
 		if err != nil {
 			return err
 		}
-		if _, ok := library.Get(use.Technique); ok {
-			continue
-		}
-		i := slices.IndexFunc(in.Coders, func(name string) bool { return strings.EqualFold(name, string(use.Technique)) })
-		if i >= 0 {
-			targets[n].event.Fact = sia.Use{Coder: in.Coders[i]}
+		if known, ok := findUse(string(use.Technique), library, in.Coders); ok {
+			targets[n].event.Fact = known
 			continue
 		}
 		var ids []sia.TechniqueID
@@ -42,4 +38,27 @@ func (in *Intake) resolveUse(ctx context.Context, targets []target) error {
 		targets[n].event.Fact = sia.Query{Topic: "say", Text: render.NoTechnique(use.Technique, ids, in.Coders)}
 	}
 	return nil
+}
+
+// findUse finds the technique or coder that the words after "/sia use" name: a technique by its id or, as comments show
+// it, by its name. Words that follow the name are ignored.
+func findUse(said string, library *technique.Library, coders []string) (sia.Use, bool) {
+	words := strings.Fields(said)
+	for n := len(words); n > 0; n-- {
+		name, id := strings.Join(words[:n], " "), sia.TechniqueID(strings.Join(words[:n], "-"))
+		if _, ok := library.Get(id); ok {
+			return sia.Use{Technique: id}, true
+		}
+		for _, t := range library.All() {
+			if strings.EqualFold(t.Name, name) {
+				return sia.Use{Technique: t.ID}, true
+			}
+		}
+		for _, coder := range coders {
+			if strings.EqualFold(coder, name) {
+				return sia.Use{Coder: coder}, true
+			}
+		}
+	}
+	return sia.Use{}, false
 }

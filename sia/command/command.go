@@ -17,13 +17,14 @@ import (
 
 // Command is one command that people can write.
 type Command struct {
-	Name string
-	Args string                              // syntax of its arguments; empty: none
-	Does string                              // one line for the help
-	Open bool                                // anybody who can comment may use it, because it changes nothing
-	more bool                                // the comment's further lines belong to its argument
-	fact func(arg string) (sia.Fact, string) // returns its effect on the task, or a problem for people
-	word func(arg string) bool               // for a command without text: reports whether it accepts this word
+	Name  string
+	Args  string                              // syntax of its arguments; empty: none
+	Does  string                              // one line for the help
+	Open  bool                                // anybody who can comment may use it, because it changes nothing
+	more  bool                                // the comment's further lines belong to its argument
+	fact  func(arg string) (sia.Fact, string) // returns its effect on the task, or a problem for people
+	word  func(arg string) bool               // for a command without text: reports whether it accepts this word
+	words int                                 // the maximum number of such words; 0: one
 
 	teach func(arg string) (sia.Teach, string) // instead of fact, if it concerns the repository and no task
 }
@@ -42,8 +43,8 @@ func Commands() []Command {
 				return sia.PauseAsked{}, ""
 			}},
 		{Name: "resume", Args: "[+credits] [all]", Does: "go on where it stopped, with more credits if you say how many; " +
-			"with all: everything that `/sia pause all` paused", fact: resumeFact, word: func(a string) bool {
-			_, problem := resumeFact(a)
+			"with all: everything that `/sia pause all` paused", fact: resumeFact, words: 2, word: func(w string) bool {
+			_, problem := resumeFact(w)
 			return problem == ""
 		}},
 		{Name: "retry", Does: "try once more", fact: fixedFact(sia.Retry{})},
@@ -53,7 +54,7 @@ func Commands() []Command {
 				if a == "" {
 					return nil, "name the technique, for example `/sia use decomposition`"
 				}
-				return sia.Use{Technique: sia.TechniqueID(strings.Fields(strings.ToLower(a))[0])}, ""
+				return sia.Use{Technique: sia.TechniqueID(strings.Join(strings.Fields(strings.ToLower(a)), " "))}, ""
 			}},
 		{Name: "answer", Args: "<letter|text>", Does: "answer the question that is open", more: true,
 			fact: func(a string) (sia.Fact, string) {
@@ -114,12 +115,14 @@ func isAll(a string) bool {
 }
 
 // takes reports whether arg is a valid argument, so that the command's name is not just a word of a sentence: any text,
-// if the command takes text or changes nothing; else nothing or its one word.
+// if the command takes text or changes nothing; else nothing or its words.
 func (c Command) takes(arg string) bool {
 	if c.more || c.Open || arg == "" {
 		return true
 	}
-	return c.word != nil && !strings.Contains(arg, " ") && c.word(arg)
+	words := strings.Fields(arg)
+	return c.word != nil && len(words) <= max(1, c.words) &&
+		!slices.ContainsFunc(words, func(w string) bool { return !c.word(w) })
 }
 
 // isWord reports whether first equals word, ignoring case and trailing punctuation.
@@ -140,17 +143,21 @@ func startFact(a string) (sia.Fact, string) {
 }
 
 func resumeFact(a string) (sia.Fact, string) {
-	if a == "" {
-		return sia.Resume{}, ""
+	var f sia.Resume
+	for _, word := range strings.Fields(a) {
+		if isAll(word) {
+			f.Scope = Here
+			continue
+		}
+		c, err := sia.ParseCredits(strings.TrimRight(word, ",.;"))
+		switch {
+		case err == nil:
+			f.Credits = c
+		case f.Scope == "":
+			return nil, err.Error() + "; write for example `/sia resume +50`"
+		}
 	}
-	if isAll(a) {
-		return sia.Resume{Scope: Here}, ""
-	}
-	c, err := sia.ParseCredits(a)
-	if err != nil {
-		return nil, err.Error() + "; write for example `/sia resume +50`"
-	}
-	return sia.Resume{Credits: c}, ""
+	return f, ""
 }
 
 // Parsed is a parsed comment. Exactly one of Fact, Teach and Problem is set.
@@ -184,8 +191,11 @@ func Parse(body, slug string) (p Parsed, ok bool) {
 		return Parsed{}, false
 	}
 	name, arg, _ := strings.Cut(withoutPolite(args), " ")
-	arg = strings.TrimSpace(arg)
 	name = strings.ToLower(strings.TrimRight(name, ".,!?:;"))
+	if before, after, ok := strings.Cut(name, "+"); ok && slices.Contains(names(), before) { // such as "resume+50"
+		name, arg = before, "+"+after+" "+arg
+	}
+	arg = strings.TrimSpace(arg)
 	for _, c := range Commands() {
 		if c.Name != name {
 			continue
@@ -255,7 +265,7 @@ func address(line, slug string) (args string, mention, ok bool) {
 
 // meansCommand reports whether a word directly after "/sia" is a command, or a mistyped one: not "/siamese".
 func meansCommand(joined string) bool {
-	joined = strings.ToLower(joined)
+	joined, _, _ = strings.Cut(strings.ToLower(joined), "+")
 	near := text.Nearest(joined, names())
 	return slices.Contains(names(), joined) || len(joined) > 3 && near != "" && near[0] == joined[0]
 }
