@@ -18,7 +18,8 @@ import (
 
 const (
 	maxSimilar = 20 // compared with a new lesson
-	maxFound   = 12 // candidates for the lessons of an attempt
+	minFound   = 40 // minimum number of candidates for the lessons of an attempt
+	foundEach  = 4  // minimum number of candidates for each lesson that the attempt may get
 	queryWords = 400
 	maxPerTool = 2 // maximum shown at the first call of a tool
 )
@@ -220,13 +221,15 @@ func (ls *Lessons) ForAttempt(
 	if n := len(t.Interventions); n > 0 {
 		text += "\n" + string(t.Interventions[n-1].Diagnosis.Pattern)
 	}
-	found, err := ls.store.SearchLessons(ctx, t.Repo.ID, lesson.Words(text, queryWords), maxFound)
+	want := lesson.ChooseOptions{
+		Task: t.ID, Most: set.Learning.LessonsInPrompt, MinConfidence: set.Learning.MinConfidence, Now: ls.now(),
+	}
+	found, err := ls.store.SearchLessons(ctx, t.Repo.ID, lesson.Words(text, queryWords), max(minFound, foundEach*want.Most),
+		want.Usable)
 	if err != nil {
 		return nil, nil, err
 	}
-	told, withheld = lesson.Choose(found, lesson.ChooseOptions{
-		Task: t.ID, Most: set.Learning.LessonsInPrompt, MinConfidence: set.Learning.MinConfidence, Now: ls.now(),
-	})
+	told, withheld = lesson.Choose(found, want)
 	return told, withheld, nil
 }
 
