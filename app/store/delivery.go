@@ -136,7 +136,9 @@ func insertDeliveries(ctx context.Context, tx *sql.Tx, all []*savedDelivery) (fr
 }
 
 // deliveryLane returns the lane for deliveries of an installation.
-func deliveryLane(installation int64) string { return laneName(queueDeliveries, installation, 0, false) }
+func deliveryLane(installation int64) string {
+	return laneName(queueDeliveries, installation, 0, false)
+}
 
 // deliveryJob returns the job for deliveries of an installation.
 func deliveryJob(installation int64, guids ...string) river.InsertManyParams {
