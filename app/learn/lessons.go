@@ -68,15 +68,8 @@ func (ls *Lessons) FromTask(
 			return err
 		}
 	}
-	if len(fresh) > 0 {
-		n, err := ls.store.LearnedSince(ctx, t.Repo.ID, m.Now.Add(-24*time.Hour))
-		if err != nil {
-			return err
-		}
-		// Sorted by confidence, highest first.
-		if err := ls.saveNew(ctx, t.Repo.ID, fresh[:min(len(fresh), max(0, set.LessonsPerDay-n))]); err != nil {
-			return err
-		}
+	if err := ls.saveLearned(ctx, t.Repo.ID, fresh, set); err != nil { // sorted by confidence, highest first
+		return err
 	}
 	if err := ls.store.CountLessons(ctx, t.Repo.ID, lesson.OutcomeEvidence(m)...); err != nil {
 		return err
@@ -117,6 +110,20 @@ func (ls *Lessons) filterNew(ctx context.Context, repo int64, lessons []lesson.L
 		}
 	}
 	return fresh, nil
+}
+
+// saveLearned saves the first of new lessons, as many as may be learned today.
+func (ls *Lessons) saveLearned(
+	ctx context.Context, repo int64, fresh []lesson.Lesson, set sia.LearningSettings,
+) error {
+	if len(fresh) == 0 {
+		return nil
+	}
+	n, err := ls.store.LearnedSince(ctx, repo, ls.now().Add(-24*time.Hour))
+	if err != nil {
+		return err
+	}
+	return ls.saveNew(ctx, repo, fresh[:min(len(fresh), max(0, set.LessonsPerDay-n))])
 }
 
 // saveNew saves new lessons, with secrets masked. A known lesson is counted once more, and a contradiction to a known
