@@ -100,9 +100,9 @@ type deliveryRetry struct {
 	delay time.Duration
 }
 
-// deliver processes a delivery in a slot that the caller has taken, and calls free, which may be called twice. attempt is the job's, from 1:
-// after all but the last, the process died. later is nil when the delivery is finished. The error is set only when the
-// engine stops.
+// deliver processes a delivery in a slot that the caller has taken, and frees the slot with free, which may be called
+// twice. attempt is the job's, from 1: after all but the last, the process died. later is nil when the delivery is
+// finished. The error is set only when the engine stops.
 func (e *Engine) deliver(
 	ctx context.Context, guid string, attempt int, free func(),
 ) (later *deliveryRetry, err error) {
