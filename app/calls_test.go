@@ -62,8 +62,8 @@ func TestStrangersReactions(t *testing.T) {
 		}
 		s := story.Start(t)
 		s.Wait(time.Second)
-		issue, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet the customers", "Put a greeting into `hello.txt`.",
-			"sia")
+		issue, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet the customers",
+			"Put a greeting into `hello.txt`.", "sia")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -231,8 +231,8 @@ func (ls *Lessons) ForAttempt(
 	want := lesson.ChooseOptions{
 		Task: t.ID, Most: set.Learning.LessonsInPrompt, MinConfidence: set.Learning.MinConfidence, Now: ls.now(),
 	}
-	found, err := ls.store.SearchLessons(ctx, t.Repo.ID, lesson.Words(text, queryWords), max(minFound, foundEach*want.Most),
-		want.Usable)
+	found, err := ls.store.SearchLessons(ctx, t.Repo.ID, lesson.Words(text, queryWords),
+		max(minFound, foundEach*want.Most), want.Usable)
 	if err != nil {
 		return nil, nil, err
 	}

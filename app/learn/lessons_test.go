@@ -230,7 +230,8 @@ func TestUnusableLessonsDisplaceNone(t *testing.T) {
 	task := sia.Task{ID: "7-9", Repo: sia.Repo{ID: repo}, Issue: 9, Title: issue, Settings: sia.DefaultSettings()}
 	var all []lesson.Lesson
 	for i := range 100 {
-		l := lesson.NewTaught(repo, fmt.Sprint("bad", i), fmt.Sprint(issue, " ", i), sia.Actor{Login: "ada"}, sia.Task{}, w.now)
+		words := fmt.Sprint(issue, " ", i)
+		l := lesson.NewTaught(repo, fmt.Sprint("bad", i), words, sia.Actor{Login: "ada"}, sia.Task{}, w.now)
 		if i%2 == 0 {
 			l.Good, l.Bad = 1, 2 // 0.4
 		} else {

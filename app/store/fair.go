@@ -11,7 +11,8 @@ import (
 
 // Effects wait in a lane for each repository, which is a queue of River's, so that an installation with many effects
 // does not delay the others. A free worker takes an effect of the installation with the fewest workers, and of its
-// repository with the fewest workers. Deliveries wait in a lane for each installation. See docs/adr/0034-fair-shares.md.
+// repository with the fewest workers. Deliveries wait in a lane for each installation. See
+// docs/adr/0034-fair-shares.md.
 
 // laneSeparator separates the parts of a lane's name: effects_3_7, and effects_3_7_w for effects that create content on
 // GitHub.

@@ -154,8 +154,8 @@ func (c *policiesProposeCmd) Run(e *cli.Env) error {
 			policies.Mutation{Path: strings.TrimSpace(path), Value: strings.TrimSpace(value), Reason: c.Reason}, c.by())
 		var keyless trial.NoForgeError
 		if errors.As(err, &keyless) && x.Phase == store.ExperimentDrafted {
-			fmt.Fprintln(e.Err, "The change is saved. There is no app's key here to open its pull request: the server does that "+
-				"within the hour, or `sia policies evolve` with the key.")
+			fmt.Fprintln(e.Err, "The change is saved. There is no app's key here to open its pull request: the server does "+
+				"that within the hour, or `sia policies evolve` with the key.")
 			err = nil
 		}
 		if err != nil {
