@@ -1,6 +1,8 @@
 package app_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -46,6 +48,52 @@ func TestCallsOfATask(t *testing.T) {
 			t.Errorf("%d requests, %d create content", n.All, n.Creating)
 			for _, c := range calls {
 				t.Logf("%d %s %s", c.Status, c.Method, c.Path)
+			}
+		}
+	}
+}
+
+// Reactions of users without permission are asked about once, so that strangers can't cause requests in every round.
+func TestStrangersReactions(t *testing.T) {
+	t.Parallel()
+	for _, story := range apptest.Stories(t, "testdata/stories") {
+		if story.Name != "pass-after-sia" {
+			continue
+		}
+		s := story.Start(t)
+		s.Wait(time.Second)
+		issue, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet the customers",
+			"Put a greeting into `hello.txt`.", "sia")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Settle()
+		view, err := s.Sim.Issue(apptest.Repo, issue)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const strangers = 25
+		for i := range strangers {
+			who := fmt.Sprint("stranger", i)
+			s.Sim.CreateUser(who)
+			check(t, s.Sim.SetPermission(apptest.Repo, who, "read"))
+			if err := s.Sim.React(apptest.Repo, issue, view.Comments[0].ID, who, "+1"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before := len(s.Sim.Calls())
+		for round := range 4 {
+			s.Wait(5 * time.Minute)
+			s.Periodic("feedback")
+			s.Quiet()
+			asked := 0
+			for _, c := range s.Sim.Calls()[before:] {
+				if strings.HasSuffix(c.Path, "/permission") {
+					asked++
+				}
+			}
+			if round == 3 && asked != strangers {
+				t.Errorf("%d requests for the permissions of %d strangers", asked, strangers)
 			}
 		}
 	}

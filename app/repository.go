@@ -36,7 +36,7 @@ func OpenRepository(
 	ctx context.Context, c Config, o Options, name string,
 ) (_ *Repository, closing func() error, err error) {
 	c = c.WithDefaults()
-	if err := c.Validate(); err != nil {
+	if err := c.validate(false); err != nil {
 		return nil, nil, err
 	}
 	g, err := newDeps(ctx, c, o)

@@ -19,13 +19,14 @@ type Comment struct {
 	Body     string // including the marker
 	Author   string
 	AuthorID int64
+	Edited   time.Time // the last time, or when it was written
 }
 
 func commentFrom(c *gh.IssueComment) Comment {
 	return Comment{
 		ID: c.GetID(), URL: c.GetHTMLURL(), Body: c.GetBody(),
 		Issue:  numberOf(c.GetIssueURL()),
-		Author: c.GetUser().GetLogin(), AuthorID: c.GetUser().GetID(),
+		Author: c.GetUser().GetLogin(), AuthorID: c.GetUser().GetID(), Edited: c.GetUpdatedAt().Time,
 	}
 }
 

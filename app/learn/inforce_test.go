@@ -114,6 +114,30 @@ func TestLessonsPerDay(t *testing.T) {
 	}
 }
 
+// learning.lessons_per_day limits the lessons of patterns, too.
+func TestPatternsPerDay(t *testing.T) {
+	w, ctx := newTeacher(t), context.Background()
+	w.set(func(l *sia.LearningSettings) { l.LessonsPerDay = 1 })
+	for _, issue := range []int{1, 5, 9} { // of one pattern
+		task := w.solved(issue)
+		task.Version, task.Installation, task.CreatedAt = 2, 3, w.now
+		_, err := w.store.Apply(ctx, task.ID, sia.Event{ID: "reindex", At: w.now, Fact: sia.Restored{Task: task}})
+		w.must(err)
+		if n := w.learn(task); n != 1 {
+			t.Fatalf("%d lessons after issue %d", n, issue)
+		}
+	}
+	for day, want := range []int{1, 2, 3} {
+		w.tidy()
+		all, err := w.store.Lessons(ctx, repo)
+		w.must(err)
+		if len(all) != want {
+			t.Errorf("%d lessons on day %d, want %d", len(all), day, want)
+		}
+		w.now = w.now.Add(20 * time.Hour)
+	}
+}
+
 // learning.decay_days and learning.heartbeat: lessons are maintained, and decay, at the rates in the settings in force,
 // which are the owner's if the repository has none.
 func TestHeartbeat(t *testing.T) {

@@ -18,7 +18,8 @@ import (
 
 const (
 	maxSimilar = 20 // compared with a new lesson
-	maxFound   = 12 // candidates for the lessons of an attempt
+	minFound   = 40 // minimum number of candidates for the lessons of an attempt
+	foundEach  = 4  // minimum number of candidates for each lesson that the attempt may get
 	queryWords = 400
 	maxPerTool = 2 // maximum shown at the first call of a tool
 )
@@ -67,15 +68,8 @@ func (ls *Lessons) FromTask(
 			return err
 		}
 	}
-	if len(fresh) > 0 {
-		n, err := ls.store.LearnedSince(ctx, t.Repo.ID, m.Now.Add(-24*time.Hour))
-		if err != nil {
-			return err
-		}
-		// Sorted by confidence, highest first.
-		if err := ls.saveNew(ctx, t.Repo.ID, fresh[:min(len(fresh), max(0, set.LessonsPerDay-n))]); err != nil {
-			return err
-		}
+	if err := ls.saveLearned(ctx, t.Repo.ID, fresh, set); err != nil { // sorted by confidence, highest first
+		return err
 	}
 	if err := ls.store.CountLessons(ctx, t.Repo.ID, lesson.OutcomeEvidence(m)...); err != nil {
 		return err
@@ -116,6 +110,20 @@ func (ls *Lessons) filterNew(ctx context.Context, repo int64, lessons []lesson.L
 		}
 	}
 	return fresh, nil
+}
+
+// saveLearned saves the first of new lessons, as many as may be learned today.
+func (ls *Lessons) saveLearned(
+	ctx context.Context, repo int64, fresh []lesson.Lesson, set sia.LearningSettings,
+) error {
+	if len(fresh) == 0 {
+		return nil
+	}
+	n, err := ls.store.LearnedSince(ctx, repo, ls.now().Add(-24*time.Hour))
+	if err != nil {
+		return err
+	}
+	return ls.saveNew(ctx, repo, fresh[:min(len(fresh), max(0, set.LessonsPerDay-n))])
 }
 
 // saveNew saves new lessons, with secrets masked. A known lesson is counted once more, and a contradiction to a known
@@ -220,13 +228,15 @@ func (ls *Lessons) ForAttempt(
 	if n := len(t.Interventions); n > 0 {
 		text += "\n" + string(t.Interventions[n-1].Diagnosis.Pattern)
 	}
-	found, err := ls.store.SearchLessons(ctx, t.Repo.ID, lesson.Words(text, queryWords), maxFound)
+	want := lesson.ChooseOptions{
+		Task: t.ID, Most: set.Learning.LessonsInPrompt, MinConfidence: set.Learning.MinConfidence, Now: ls.now(),
+	}
+	found, err := ls.store.SearchLessons(ctx, t.Repo.ID, lesson.Words(text, queryWords),
+		max(minFound, foundEach*want.Most), want.Usable)
 	if err != nil {
 		return nil, nil, err
 	}
-	told, withheld = lesson.Choose(found, lesson.ChooseOptions{
-		Task: t.ID, Most: set.Learning.LessonsInPrompt, MinConfidence: set.Learning.MinConfidence, Now: ls.now(),
-	})
+	told, withheld = lesson.Choose(found, want)
 	return told, withheld, nil
 }
 

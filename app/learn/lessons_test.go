@@ -221,3 +221,61 @@ func TestTidy(t *testing.T) {
 		t.Errorf("a year later it is %s", got)
 	}
 }
+
+// Lessons that an attempt can't get, which are those with too little confidence and those of its own task, don't
+// displace those that it can.
+func TestUnusableLessonsDisplaceNone(t *testing.T) {
+	w, ctx := newTeacher(t), context.Background()
+	const issue = "The mail queue drops the invoice of a customer"
+	task := sia.Task{ID: "7-9", Repo: sia.Repo{ID: repo}, Issue: 9, Title: issue, Settings: sia.DefaultSettings()}
+	var all []lesson.Lesson
+	for i := range 100 {
+		words := fmt.Sprint(issue, " ", i)
+		l := lesson.NewTaught(repo, fmt.Sprint("bad", i), words, sia.Actor{Login: "ada"}, sia.Task{}, w.now)
+		if i%2 == 0 {
+			l.Good, l.Bad = 1, 2 // 0.4
+		} else {
+			l.From = lesson.Provenance{Source: lesson.FromOutcome, Task: task.ID, Issue: task.Issue}
+		}
+		all = append(all, l)
+	}
+	good := lesson.NewTaught(repo, "good", "Retry the mail queue.", sia.Actor{Login: "ada"}, sia.Task{}, w.now)
+	w.must(w.store.PutLessons(ctx, repo, append(all, good)...))
+	told, withheld, err := w.ForAttempt(ctx, task, task.Settings)
+	w.must(err)
+	if got := append(told, withheld...); len(got) != 1 || got[0].ID != good.ID {
+		t.Errorf("chosen are %v, want %s", lesson.IDs(got), good.ID)
+	}
+}
+
+// learning.lessons_in_prompt limits the lessons of an attempt, up to its maximum of 20. Among lessons that match alike,
+// the attempt gets those seen lately.
+func TestLessonsInPrompt(t *testing.T) {
+	w, ctx := newTeacher(t), context.Background()
+	const issue = "mail queue invoice"
+	task := sia.Task{ID: "7-9", Repo: sia.Repo{ID: repo}, Issue: 9, Title: issue, Settings: sia.DefaultSettings()}
+	var all []lesson.Lesson
+	for i := range 60 {
+		words := fmt.Sprintf("%s a%[2]d b%[2]d c%[2]d d%[2]d e%[2]d f%[2]d", issue, i)
+		l := lesson.NewTaught(repo, fmt.Sprint(i), words, sia.Actor{Login: "ada"}, sia.Task{}, w.now)
+		if i >= 30 { // stored last, and not seen for a year
+			l.LastSeen = w.now.AddDate(-1, 0, 0)
+		}
+		all = append(all, l)
+	}
+	w.must(w.store.PutLessons(ctx, repo, all...))
+	for _, most := range []int{5, 13, 20} {
+		task.Settings.Learning.LessonsInPrompt = most
+		told, withheld, err := w.ForAttempt(ctx, task, task.Settings)
+		w.must(err)
+		got := append(told, withheld...)
+		if len(got) != most {
+			t.Errorf("%d lessons are chosen, want %d", len(got), most)
+		}
+		for _, l := range got {
+			if l.LastSeen.Before(w.now) {
+				t.Errorf("of %d lessons, %s was last seen %s", most, l.ID, l.LastSeen.Format(time.DateOnly))
+			}
+		}
+	}
+}

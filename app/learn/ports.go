@@ -49,7 +49,9 @@ type LessonStore interface {
 	Repositories(ctx context.Context, installation int64) ([]store.Repository, error)
 	Repository(ctx context.Context, id int64) (store.Repository, error)
 	RepositoryNamed(ctx context.Context, installation int64, name string) (store.Repository, error)
-	SearchLessons(ctx context.Context, repo int64, words []string, limit int) ([]lesson.SearchHit, error)
+	SearchLessons(
+		ctx context.Context, repo int64, words []string, limit int, usable func(lesson.SearchHit) bool,
+	) ([]lesson.SearchHit, error)
 	Settings(ctx context.Context, repo int64) (own store.OwnSettings, err error)
 	ShareLesson(ctx context.Context, v store.SharedLesson) error
 	SharedLessons(ctx context.Context) ([]store.SharedLesson, error)

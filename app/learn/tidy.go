@@ -71,7 +71,7 @@ func (ls *Lessons) tidyRepository(ctx context.Context, repo int64, set sia.Learn
 	if err != nil {
 		return err
 	}
-	if err := ls.saveNew(ctx, repo, fresh); err != nil {
+	if err := ls.saveLearned(ctx, repo, fresh, set); err != nil {
 		return err
 	}
 	if err := ls.store.CountLessons(ctx, repo, seen...); err != nil {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,8 +28,8 @@ type Delivery struct {
 	Received     time.Time
 }
 
-// deliveriesArgs has the arguments of the job that processes deliveries that were saved together. The cost of a job in
-// River does not depend on the number of its deliveries.
+// deliveriesArgs has the arguments of the job that processes an installation's deliveries that were saved together. The
+// cost of a job in River does not depend on the number of its deliveries.
 type deliveriesArgs struct {
 	GUIDs []string `json:"guids"`
 }
@@ -91,7 +92,7 @@ type savedDelivery struct {
 	fresh bool
 }
 
-// saveDeliveries writes deliveries and the job for those that are new.
+// saveDeliveries writes deliveries, and a job for each installation that has new ones.
 func (s *DeliveryStore) saveDeliveries(ctx context.Context, all []*savedDelivery) error {
 	return s.write(ctx, "save deliveries", func(tx *sql.Tx) error {
 		first := make(map[string]*savedDelivery, len(all))
@@ -102,7 +103,7 @@ func (s *DeliveryStore) saveDeliveries(ctx context.Context, all []*savedDelivery
 				unique = append(unique, d)
 			}
 		}
-		var fresh []string
+		var fresh []Delivery
 		for len(unique) > 0 {
 			// In powers of two, to limit the number of prepared statements.
 			n := 1 << (bits.Len(uint(len(unique))) - 1)
@@ -110,13 +111,13 @@ func (s *DeliveryStore) saveDeliveries(ctx context.Context, all []*savedDelivery
 			if err != nil {
 				return err
 			}
-			fresh = append(fresh, guids...)
+			for _, guid := range guids {
+				first[guid].fresh = true
+				fresh = append(fresh, first[guid].Delivery)
+			}
 			unique = unique[n:]
 		}
-		for _, guid := range fresh {
-			first[guid].fresh = true
-		}
-		return s.insertDeliveryJob(ctx, tx, fresh)
+		return s.insertDeliveryJobs(ctx, tx, deliveryJobs(fresh))
 	})
 }
 
@@ -134,13 +135,42 @@ func insertDeliveries(ctx context.Context, tx *sql.Tx, all []*savedDelivery) (fr
 		WHERE deliveries.state = 'failed' RETURNING guid`, args...)
 }
 
-// insertDeliveryJob inserts the job for deliveries.
-func (s *DB) insertDeliveryJob(ctx context.Context, tx *sql.Tx, guids []string) error {
-	if len(guids) == 0 {
+// deliveryLane returns the lane for deliveries of an installation.
+func deliveryLane(installation int64) string {
+	return laneName(queueDeliveries, installation, 0, false)
+}
+
+// deliveryJob returns the job for deliveries of an installation.
+func deliveryJob(installation int64, guids ...string) river.InsertManyParams {
+	return river.InsertManyParams{Args: deliveriesArgs{guids},
+		InsertOpts: &river.InsertOpts{Queue: deliveryLane(installation)}}
+}
+
+// deliveryJobs returns the jobs for deliveries, of groupSize at most.
+func deliveryJobs(all []Delivery) (jobs []river.InsertManyParams) {
+	var installations []int64 // in the order of their first deliveries
+	guids := map[int64][]string{}
+	for _, d := range all {
+		if guids[d.Installation] == nil {
+			installations = append(installations, d.Installation)
+		}
+		guids[d.Installation] = append(guids[d.Installation], d.GUID)
+	}
+	for _, id := range installations {
+		for some := range slices.Chunk(guids[id], groupSize) {
+			jobs = append(jobs, deliveryJob(id, some...))
+		}
+	}
+	return jobs
+}
+
+// insertDeliveryJobs inserts jobs for deliveries.
+func (s *DB) insertDeliveryJobs(ctx context.Context, tx *sql.Tx, jobs []river.InsertManyParams) error {
+	if len(jobs) == 0 {
 		return nil
 	}
 	s.jobQueues.add(tx, queueDeliveries)
-	_, err := s.jobs.InsertManyFastTx(ctx, tx, []river.InsertManyParams{{Args: deliveriesArgs{guids}}})
+	_, err := s.jobs.InsertManyFastTx(ctx, tx, jobs)
 	return err
 }
 

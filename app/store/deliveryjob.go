@@ -35,24 +35,23 @@ func (w *deliveriesWorker) Work(ctx context.Context, job *river.Job[deliveriesAr
 		defer mu.Unlock()
 		left = append(left, guids...)
 	}
+	own, done := w.e.deliverySlots.of(w.installation(job))
+	defer done()
 	for i, guid := range guids {
-		select {
-		case w.e.deliverySlots <- struct{}{}:
-			all.Go(func() {
-				later, err := w.e.deliver(ctx, guid, job.Attempt)
-				if err == nil && later != nil {
-					err = w.retryLater(ctx, job, *later)
-				}
-				if err != nil {
-					leave(guid)
-				}
-			})
-			continue
-		case <-ctx.Done():
-		case <-w.e.stopping.Done():
+		free, ok := w.e.takeSlot(ctx, own)
+		if !ok {
+			leave(guids[i:]...)
+			break
 		}
-		leave(guids[i:]...)
-		break
+		all.Go(func() {
+			later, err := w.e.deliver(ctx, guid, job.Attempt, free)
+			if err == nil && later != nil {
+				err = w.retryLater(ctx, job, *later)
+			}
+			if err != nil {
+				leave(guid)
+			}
+		})
 	}
 	all.Wait()
 	switch {
@@ -66,6 +65,11 @@ func (w *deliveriesWorker) Work(ctx context.Context, job *river.Job[deliveriesAr
 	return river.JobSnooze(w.e.c.Backoff(1))
 }
 
+// installation returns the installation of a running job's deliveries; 0 for a job of a version without lanes.
+func (w *deliveriesWorker) installation(job *river.Job[deliveriesArgs]) int64 {
+	return w.e.shares[queueDeliveries].lane(job.ID).installation
+}
+
 // split inserts a job for each of the given deliveries that is still pending, and completes the common job.
 func (w *deliveriesWorker) split(ctx context.Context, job *river.Job[deliveriesArgs], guids []string) error {
 	s := w.e.s
@@ -77,10 +81,12 @@ func (w *deliveriesWorker) split(ctx context.Context, job *river.Job[deliveriesA
 		if err != nil {
 			return err
 		}
+		var jobs []river.InsertManyParams
 		for _, guid := range pending {
-			if err := s.insertDeliveryJob(saving, tx, []string{guid}); err != nil {
-				return err
-			}
+			jobs = append(jobs, deliveryJob(w.installation(job), guid))
+		}
+		if err := s.insertDeliveryJobs(saving, tx, jobs); err != nil {
+			return err
 		}
 		return complete(saving, tx, job)
 	})
@@ -94,11 +100,12 @@ type deliveryRetry struct {
 	delay time.Duration
 }
 
-// deliver processes a delivery in a slot that the caller has taken, and frees the slot. attempt is the job's, from 1:
-// after all but the last, the process died. later is nil when the delivery is finished. The error is set only when the
-// engine stops.
-func (e *Engine) deliver(ctx context.Context, guid string, attempt int) (later *deliveryRetry, err error) {
-	free := sync.OnceFunc(func() { <-e.deliverySlots })
+// deliver processes a delivery in a slot that the caller has taken, and frees the slot with free, which may be called
+// twice. attempt is the job's, from 1: after all but the last, the process died. later is nil when the delivery is
+// finished. The error is set only when the engine stops.
+func (e *Engine) deliver(
+	ctx context.Context, guid string, attempt int, free func(),
+) (later *deliveryRetry, err error) {
 	defer free()
 	done, err := e.pace.turn(ctx)
 	if err != nil {
@@ -199,7 +206,8 @@ func (w *deliveriesWorker) retryLater(ctx context.Context, job *river.Job[delive
 			l.tries, userMessage(l.cause), l.guid); err != nil {
 			return err
 		}
-		_, err := s.insert(saving, tx, deliveriesArgs{[]string{l.guid}}, queueDeliveries, s.now().Add(l.delay))
+		_, err := s.insert(saving, tx, deliveriesArgs{[]string{l.guid}}, deliveryLane(w.installation(job)),
+			s.now().Add(l.delay))
 		return err
 	})
 	if err != nil {

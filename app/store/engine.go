@@ -58,7 +58,7 @@ type Handlers struct {
 type EngineConfig struct {
 	Attempts   int // attempts at the same time; 2
 	Effects    int // other effects of one installation at the same time; 8
-	Deliveries int // deliveries at the same time; 8
+	Deliveries int // deliveries at the same time, at most half of them of one installation; 16
 
 	// AttemptTimeout returns the maximum duration of an attempt of a task: by
 	// default the timeout of its settings and a grace period of 5 minutes.
@@ -98,7 +98,7 @@ const DefaultTries = 6
 func (c EngineConfig) withDefaults() EngineConfig {
 	c.Attempts = cmp.Or(c.Attempts, 2)
 	c.Effects = cmp.Or(c.Effects, 8)
-	c.Deliveries = cmp.Or(c.Deliveries, 8)
+	c.Deliveries = cmp.Or(c.Deliveries, 16)
 	c.FetchTimeout = cmp.Or(c.FetchTimeout, 15*time.Minute)
 	c.AskTimeout = cmp.Or(c.AskTimeout, 50*time.Minute)
 	c.EffectTimeout = cmp.Or(c.EffectTimeout, 2*time.Minute)
@@ -145,7 +145,7 @@ type Engine struct {
 
 	shares map[string]*shares // of the queues with lanes
 
-	deliverySlots chan struct{} // semaphore for the deliveries in progress, of all jobs
+	deliverySlots *deliverySlots
 	pace          *pace
 
 	stopping      context.Context // ends when Stop is called
@@ -175,9 +175,9 @@ func (s *Store) Start(ctx context.Context, h Handlers, c EngineConfig) (*Engine,
 	}
 	e := &Engine{s: s, h: h, c: c.withDefaults(), unlock: sync.OnceValue(unlock), holder: rand.Text(),
 		held: map[string]*heldLease{}, otherJobs: map[int64]bool{}}
-	e.deliverySlots, e.pace = make(chan struct{}, e.c.Deliveries), newPace(s.inbox)
-	e.shares = map[string]*shares{queueEffects: newShares(e.c.Effects), queueAttempts: newShares(e.c.Attempts),
-		queueTests: newShares(e.c.Attempts)}
+	e.deliverySlots, e.pace = newDeliverySlots(e.c.Deliveries), newPace(s.inbox)
+	e.shares = map[string]*shares{queueDeliveries: newShares(e.deliverySlots.most()),
+		queueEffects: newShares(e.c.Effects), queueAttempts: newShares(e.c.Attempts), queueTests: newShares(e.c.Attempts)}
 	e.stopping, e.stop = context.WithCancel(context.WithoutCancel(ctx))
 	if err := e.start(ctx); err != nil {
 		return nil, errors.Join(err, unlock())

@@ -11,7 +11,8 @@ import (
 
 // Effects wait in a lane for each repository, which is a queue of River's, so that an installation with many effects
 // does not delay the others. A free worker takes an effect of the installation with the fewest workers, and of its
-// repository with the fewest workers. See docs/adr/0034-fair-shares.md.
+// repository with the fewest workers. Deliveries wait in a lane for each installation. See
+// docs/adr/0034-fair-shares.md.
 
 // laneSeparator separates the parts of a lane's name: effects_3_7, and effects_3_7_w for effects that create content on
 // GitHub.
@@ -45,7 +46,7 @@ func laneName(queue string, installation, repo int64, creates bool) string {
 	return name
 }
 
-// shares tracks the running effects of a queue in this engine, by installation and repository. It is safe for
+// shares tracks the running jobs of a queue in this engine, by installation and repository. It is safe for
 // concurrent use.
 type shares struct {
 	most int // maximum for one installation
@@ -120,6 +121,13 @@ func (s *shares) begin(job int64, l lane) {
 	s.jobs[job] = l
 	s.running[l.installation]++
 	s.repos[l.repo]++
+}
+
+// lane returns the lane of a running job.
+func (s *shares) lane(job int64) lane {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.jobs[job]
 }
 
 // end records the end of a job.

@@ -113,7 +113,7 @@ func TestDivide(t *testing.T) {
 // TestFetchThatIsRefused: River logs the error of a failed fetch, so the error includes advice.
 func TestFetchThatIsRefused(t *testing.T) {
 	s := openedAt(t, Config{URL: filepath.Join(t.TempDir(), "sia.db")})
-	e := &Engine{s: s, shares: map[string]*shares{queueEffects: newShares(1)}}
+	e := &Engine{s: s, shares: map[string]*shares{queueDeliveries: newShares(1), queueEffects: newShares(1)}}
 	if _, err := s.w.ExecContext(t.Context(), `ALTER TABLE river_job RENAME TO away`); err != nil {
 		t.Fatal(err)
 	}

@@ -77,23 +77,25 @@ func (b *lessonBatch) terms(index string, words []string) []string {
 }
 
 // SearchLessons finds the live lessons of a repository that share words with a
-// search, best first, at most limit. The words are those of [lesson.Words]. Only
+// search, best first, until limit of them are usable. Those that are not are among the
+// result, since they may contradict others. The words are those of [lesson.Words]. Only
 // the rarest words are looked up: at most searchTerms, in at most searchMaxLessons lessons
 // in total. All words count in the rank of the lessons found.
 func (s *LessonStore) SearchLessons(
-	ctx context.Context, repo int64, words []string, limit int,
+	ctx context.Context, repo int64, words []string, limit int, usable func(lesson.SearchHit) bool,
 ) ([]lesson.SearchHit, error) {
-	return s.searchLessons(ctx, repo, words, limit, liveIndex)
+	return s.searchLessons(ctx, repo, words, limit, usable, liveIndex)
 }
 
-// SearchAllLessons is like SearchLessons and includes archived and forgotten lessons.
+// SearchAllLessons finds lessons like SearchLessons, at most limit, and includes archived and forgotten ones.
 func (s *LessonStore) SearchAllLessons(
 	ctx context.Context, repo int64, words []string, limit int,
 ) ([]lesson.SearchHit, error) {
-	return s.searchLessons(ctx, repo, words, limit, liveIndex, retiredIndex)
+	all := func(lesson.SearchHit) bool { return true }
+	return s.searchLessons(ctx, repo, words, limit, all, liveIndex, retiredIndex)
 }
 
-// Limits of a search. Of the best 20 lessons of a full scan in sia bench lessons,
+// Limits of a search. Of the best 20 lessons of a full scan in sialab lessons,
 // a search limited to 10,000 lessons finds nearly nine tenths, to 300 a fifth.
 const (
 	searchWords      = 400    // words of a search; the rest is ignored
@@ -103,7 +105,7 @@ const (
 )
 
 func (s *LessonStore) searchLessons(
-	ctx context.Context, repo int64, words []string, limit int, indexes ...string,
+	ctx context.Context, repo int64, words []string, limit int, usable func(lesson.SearchHit) bool, indexes ...string,
 ) ([]lesson.SearchHit, error) {
 	op := fmt.Sprintf("search the lessons of repository %d", repo)
 	words = words[:min(len(words), searchWords)]
@@ -121,45 +123,53 @@ func (s *LessonStore) searchLessons(
 	if len(terms) == 0 {
 		return nil, nil
 	}
-	seqs, err := s.heaviestLessons(ctx, terms, limit+searchExtra)
+	seqs, err := s.heaviestLessons(ctx, terms)
 	if err != nil {
 		return nil, s.explain(op, err)
 	}
-	found, err := s.rank(ctx, seqs, weights, limit)
-	return found, s.explain(op, err)
-}
-
-// rank sorts lessons by rank and returns the best, at most most.
-func (s *LessonStore) rank(
-	ctx context.Context, seqs []int64, weights lesson.WordWeights, most int,
-) ([]lesson.SearchHit, error) {
-	type ranked struct {
-		lesson.SearchHit
-		text string // the lesson as JSON
-	}
-	all, err := collect(ctx, s.r, func(from row) (r ranked, err error) {
-		var terms string
-		err = from.Scan(&r.ID, &terms, &r.text)
-		r.Rank, r.Shared = weights.Rank(strings.Fields(terms))
-		return r, err
-	}, `SELECT id, terms, lesson FROM lessons WHERE seq `+s.inList(numbers), jsonArray[int64](seqs))
-	if err != nil {
-		return nil, err
-	}
-	slices.SortFunc(all, func(a, b ranked) int { return lesson.ByRank(a.SearchHit, b.SearchHit) })
 	var found []lesson.SearchHit
-	for _, r := range all[:min(len(all), most)] {
-		if err := json.Unmarshal([]byte(r.text), &r.Lesson); err != nil {
-			return nil, err
+	n := 0 // number of usable ones
+	for part := range slices.Chunk(seqs, limit+searchExtra) {
+		some, err := s.readHits(ctx, part, weights)
+		if err != nil {
+			return nil, s.explain(op, err)
 		}
-		found = append(found, r.SearchHit)
+		for _, f := range some {
+			if usable(f) {
+				n++
+			}
+		}
+		if found = append(found, some...); n >= limit {
+			break
+		}
+	}
+	slices.SortFunc(found, lesson.ByRank)
+	for i := len(found) - 1; n > limit; i-- {
+		if usable(found[i]) {
+			n--
+		}
+		found = found[:i]
 	}
 	return found, nil
 }
 
-// heaviestLessons returns the lessons with the largest sums of term weights, at most most; among
-// equal sums, the newest.
-func (s *LessonStore) heaviestLessons(ctx context.Context, terms map[string]float64, most int) ([]int64, error) {
+// readHits reads lessons and ranks them.
+func (s *LessonStore) readHits(
+	ctx context.Context, seqs []int64, weights lesson.WordWeights,
+) ([]lesson.SearchHit, error) {
+	return collect(ctx, s.r, func(from row) (f lesson.SearchHit, err error) {
+		var terms, text string
+		if err := from.Scan(&terms, &text); err != nil {
+			return f, err
+		}
+		f.Rank, f.Shared = weights.Rank(strings.Fields(terms))
+		return f, json.Unmarshal([]byte(text), &f.Lesson)
+	}, `SELECT terms, lesson FROM lessons WHERE seq `+s.inList(numbers), jsonArray[int64](seqs))
+}
+
+// heaviestLessons returns the lessons that have any of the terms, by the sum of their weights, largest first; among
+// equal sums, the newest first.
+func (s *LessonStore) heaviestLessons(ctx context.Context, terms map[string]float64) ([]int64, error) {
 	rows, err := s.r.QueryContext(ctx,
 		`SELECT term, part, seqs FROM lesson_terms WHERE term `+s.inList(texts),
 		jsonArray[string](slices.Sorted(maps.Keys(terms))))
@@ -186,20 +196,16 @@ func (s *LessonStore) heaviestLessons(ctx context.Context, terms map[string]floa
 		seq    int64
 		weight float32
 	}
-	heavier := func(a, b scored) int { return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(b.seq, a.seq)) }
-	var best []scored // heaviest first
+	all := make([]scored, 0, len(weights))
 	for seq, weight := range weights {
-		next := scored{seq, weight}
-		if len(best) == most && heavier(best[most-1], next) < 0 {
-			continue
-		}
-		i, _ := slices.BinarySearchFunc(best, next, heavier)
-		best = slices.Insert(best, i, next)
-		best = best[:min(len(best), most)]
+		all = append(all, scored{seq, weight})
 	}
-	seqs := make([]int64, 0, len(best))
-	for _, b := range best {
-		seqs = append(seqs, b.seq)
+	slices.SortFunc(all, func(a, b scored) int {
+		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(b.seq, a.seq))
+	})
+	seqs := make([]int64, 0, len(all))
+	for _, a := range all {
+		seqs = append(seqs, a.seq)
 	}
 	return seqs, nil
 }

@@ -294,17 +294,18 @@ func (v *mover) jobs() error {
 	if err != nil {
 		return err
 	}
-	pending, err := collect(v.ctx, v.target, scanValue[string],
-		`SELECT guid FROM deliveries WHERE state = 'pending' ORDER BY id`)
+	pending, err := collect(v.ctx, v.target, func(from row) (d Delivery, err error) {
+		err = from.Scan(&d.GUID, &d.Installation)
+		return d, err
+	}, `SELECT guid, installation_id FROM deliveries WHERE state = 'pending' ORDER BY id`)
 	if err != nil {
 		return err
 	}
-	deliveries := 0
-	for guids := range slices.Chunk(pending, groupSize) {
-		if err := v.to.insertDeliveryJob(v.ctx, v.target, guids); err != nil {
+	deliveries := deliveryJobs(pending)
+	for some := range slices.Chunk(deliveries, groupSize) {
+		if err := v.to.insertDeliveryJobs(v.ctx, v.target, some); err != nil {
 			return err
 		}
-		deliveries++
 	}
 	type setup struct{ repo, slot int64 }
 	setups, err := collect(v.ctx, v.target, func(from row) (s setup, err error) {
@@ -320,7 +321,7 @@ func (v *mover) jobs() error {
 			return err
 		}
 	}
-	v.done.Jobs = effects + deliveries + len(setups)
+	v.done.Jobs = effects + len(deliveries) + len(setups)
 	return nil
 }
 

@@ -34,7 +34,9 @@ func commonQueue(queue string) string {
 func prefersServer(queue string) bool { return queue == queueAttempts || queue == queueTests }
 
 // usesLanes reports whether jobs of a queue wait in lanes.
-func usesLanes(queue string) bool { return queue == queueEffects || prefersServer(queue) }
+func usesLanes(queue string) bool {
+	return queue == queueDeliveries || queue == queueEffects || prefersServer(queue)
+}
 
 // laneFor returns the lane for the job of an effect: that of its repository and, if jobs of the queue prefer it, of the
 // server that has the repository's mirror.

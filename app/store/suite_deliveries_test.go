@@ -345,6 +345,52 @@ func testDeliveriesTogetherCrashed(t *testing.T, s *fixture) {
 	}
 }
 
+// Slow deliveries of one installation, saved together or one by one, leave half of the slots to others.
+func testDeliveriesOfOneInstallation(t *testing.T, s *fixture) {
+	ctx := patient(t)
+	must(t, saveTogether(t, s, []string{"a", "b", "c", "d", "e"}, "a", "b", "c", "d", "e"))
+	for n := range 10 {
+		save(t, s, delivery(fmt.Sprint("slow", n), nil))
+	}
+	slow, other := make(chan string, 20), make(chan string, 1)
+	gate := make(chan struct{})
+	h := newScript(t, s).handlers()
+	h.Delivery = func(ctx context.Context, d store.Delivery) error {
+		if d.Installation != 3 {
+			other <- d.GUID
+			return nil
+		}
+		slow <- d.GUID
+		select {
+		case <-gate:
+		case <-ctx.Done():
+		}
+		return nil
+	}
+	c := quick()
+	c.Deliveries = 4
+	e := engine(t, s, h, c)
+	for range 2 {
+		<-slow
+	}
+	d := delivery("other", nil)
+	d.Installation = 4
+	save(t, s, d)
+	select {
+	case <-other:
+	case <-ctx.Done():
+		t.Error("the delivery of another installation waits for the slow ones")
+	}
+	if len(slow) > 0 {
+		t.Errorf("one installation has %d of %d slots", 2+len(slow), c.Deliveries)
+	}
+	close(gate)
+	must(t, e.Idle(ctx))
+	if len(slow) != 13 {
+		t.Errorf("%d more slow deliveries were processed, want 13", len(slow))
+	}
+}
+
 // The job of an earlier version for a delivery is processed.
 func testDeliveryOfAnEarlierVersion(t *testing.T, s *fixture) {
 	save(t, s, delivery("old", nil))

@@ -28,6 +28,7 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 		{"DeliveriesTogetherStopped", testDeliveriesTogetherStopped},
 		{"DeliveriesTogetherCrashed", testDeliveriesTogetherCrashed},
 		{"DeliveryOfAnEarlierVersion", testDeliveryOfAnEarlierVersion},
+		{"DeliveriesOfOneInstallation", testDeliveriesOfOneInstallation},
 		{"DeliveriesArePruned", testDeliveriesPruned},
 		{"ManyDeliveriesArePruned", testManyDeliveriesPruned},
 

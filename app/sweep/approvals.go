@@ -35,9 +35,13 @@ func (s *Sweeper) approval(ctx context.Context, t sia.Task) error {
 	if err != nil {
 		return err
 	}
+	asked := 0
 	for _, r := range latestVotes(found) {
-		if r.Content != "+1" || r.Author == self.Login {
+		if r.Content != "+1" || r.Author == self.Login || s.taken.has(r.ID) {
 			continue
+		}
+		if asked++; asked > maxReactions {
+			break
 		}
 		if err := s.passOn(ctx, t, r, sia.Origin{OnIssue: t.Issue, Comment: comment},
 			sia.Approve{Question: t.Escalation.Number}); err != nil {

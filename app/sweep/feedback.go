@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/sia-bot/sia/app/github"
@@ -53,11 +54,15 @@ func (s *Sweeper) reactions(ctx context.Context, t sia.Task) error {
 		if err != nil {
 			return err
 		}
+		asked := 0
 		for _, r := range latestVotes(found) {
 			rating := sia.Rating{By: sia.Actor{Login: r.Author, ID: r.AuthorID}, Intervention: intervention,
 				Good: r.Content == "+1"}
-			if slices.Contains(t.Ratings, rating) {
+			if slices.Contains(t.Ratings, rating) || s.taken.has(r.ID) {
 				continue
+			}
+			if asked++; asked > maxReactions {
+				break
 			}
 			if err := s.passOn(ctx, t, r, sia.Origin{}, sia.Rated{Intervention: intervention, Good: rating.Good}); err != nil {
 				return err
@@ -82,10 +87,43 @@ func latestVotes(all []github.Reaction) []github.Reaction {
 
 // passOn passes the fact that a reaction to one of SIA's comments expresses to the intake.
 func (s *Sweeper) passOn(ctx context.Context, t sia.Task, r github.Reaction, at sia.Origin, fact sia.Fact) error {
-	return s.intake.Take(ctx, sia.Intent{
+	err := s.intake.Take(ctx, sia.Intent{
 		Installation: t.Installation, Repo: t.Repo, Refs: []string{sia.BranchRef(t.Branch)}, Permission: true,
 		Bot: strings.HasSuffix(r.Author, "[bot]"),
 		Event: sia.Event{ID: fmt.Sprintf("reaction/%d", r.ID), At: s.now(),
 			By: sia.Actor{Login: r.Author, ID: r.AuthorID}, Origin: at, Fact: fact},
 	})
+	if err == nil {
+		s.taken.add(r.ID)
+	}
+	return err
+}
+
+// maxReactions limits the reactions to a comment that one round passes on, since each may cost a request for the user's
+// permission. The next round passes on others.
+const maxReactions = 20
+
+// maxTaken limits the remembered reactions; a full set is cleared.
+const maxTaken = 10_000
+
+// takenReactions has the ids of the reactions that were passed on, permitted or not, so that each is passed on once. A
+// user who gets the permission afterwards has to remove the reaction and add it again. It is safe for concurrent use.
+type takenReactions struct {
+	mu  sync.Mutex
+	ids map[int64]bool
+}
+
+func (r *takenReactions) has(id int64) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.ids[id]
+}
+
+func (r *takenReactions) add(id int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ids == nil || len(r.ids) == maxTaken {
+		r.ids = map[int64]bool{}
+	}
+	r.ids[id] = true
 }

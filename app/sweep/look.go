@@ -44,6 +44,19 @@ func NewLooker(s Store, gh *github.App, in Intake, now func() time.Time) *Looker
 // GitHub may still return the old head.
 const lookMargin = 2 * time.Minute
 
+// coldWindow is the time before a look at a passed task from which it reads comments and reviews. It is longer than the
+// time between two such looks, and shorter than the time for which the database knows which events changed nothing.
+const coldWindow = 2 * 24 * time.Hour
+
+// begin returns the time from which a look reads comments and reviews: the start of the run, or for a passed task the
+// last two days.
+func (l *Looker) begin(t sia.Task) time.Time {
+	if cold := l.now().Add(-coldWindow); t.State == sia.Passed && t.StartedAt.Before(cold) {
+		return cold
+	}
+	return t.StartedAt
+}
+
 // Issue reads the task's issue and the comments on it and on its pull
 // request, and passes the findings to the intake, in case a delivery was lost.
 func (l *Looker) Issue(ctx context.Context, t sia.Task) (github.Issue, error) {
@@ -132,11 +145,13 @@ func (l *Looker) look(ctx context.Context, t sia.Task, issue, pull github.Issue)
 		}
 	}
 	for _, p := range places {
-		// All comments of the run: a delivery may have been lost while the task was in another state.
+		// All comments of the run: a delivery may have been lost while the task was in another state. The address without
+		// coldWindow stays the same, so that an unchanged list costs a conditional request.
 		comments, err := repo.CommentsSince(ctx, p.Number, t.StartedAt)
 		if err != nil {
 			return issue, err
 		}
+		comments = slices.DeleteFunc(comments, func(c github.Comment) bool { return c.Edited.Before(l.begin(t)) })
 		for _, c := range comments {
 			if e := t.Escalation; e != nil && !e.Answered && p.Number == t.Issue && c.ID == sia.CommentNumber(e.URL) {
 				err = errors.Join(err, l.checkboxes(ctx, t, sia.Origin{OnIssue: t.Issue, Comment: c.ID}, c.Body))
@@ -217,7 +232,7 @@ func (l *Looker) Task(ctx context.Context, t sia.Task) error {
 	switch {
 	case p.State == "closed":
 		fact = sia.PullClosed{Merged: p.Merged, Head: sia.SHA(p.HeadSHA)}
-	case t.State != sia.Working && t.State != sia.Queued &&
+	case t.State != sia.Working && t.State != sia.Queued && t.State != sia.Passed && // of a passed one, Look has seen it
 		t.MovedTo(sia.SHA(p.HeadSHA), l.now().Sub(t.Since) < lookMargin):
 		fact = sia.BranchMoved{SHA: sia.SHA(p.HeadSHA)}
 	case p.BaseRef != "" && p.BaseRef != t.BaseBranch && !p.Fork:
@@ -239,7 +254,7 @@ func (l *Looker) reviews(ctx context.Context, t sia.Task) error {
 	if err != nil {
 		return err
 	}
-	since := t.StartedAt.Add(-lookMargin)
+	since := l.begin(t).Add(-lookMargin)
 	all = slices.DeleteFunc(all, func(v github.PullReview) bool { return v.At.Before(since) || v.State == "APPROVED" })
 	if len(all) == 0 {
 		return nil // each comment on a line belongs to a review

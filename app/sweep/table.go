@@ -88,6 +88,7 @@ type Sweeper struct {
 	approved schedule // of tasks that wait for a user, perhaps for a 👍 on a plan
 	rated    schedule // of tasks with comments that users may rate
 
+	taken        takenReactions
 	redeliveries redeliveries
 }
 

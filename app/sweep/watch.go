@@ -24,10 +24,13 @@ func (s *Sweeper) Look(ctx context.Context, t sia.Task) error {
 		return nil
 	case sia.Cold:
 		now, err := s.watcher.Standing(ctx, t)
-		if err != nil || t.HasSeen(now) {
+		if err != nil {
 			return err
 		}
-		return s.applyCheckSeen(ctx, t, fmt.Sprintf("watch/%s/v%d", t.ID, t.Version), true)
+		if !t.HasSeen(now) {
+			return s.applyCheckSeen(ctx, t, fmt.Sprintf("watch/%s/v%d", t.ID, t.Version), true)
+		}
+		return s.Task(ctx, t)
 	}
 	if err := s.Task(ctx, t); err != nil || !t.AsksAboutChecks() {
 		return err

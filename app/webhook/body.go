@@ -3,7 +3,6 @@ package webhook
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"mime"
 	"net/http"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/sia-bot/sia/app/clientaddr"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
 )
 
 var (
@@ -96,7 +96,11 @@ func extractPayload(contentType string, body []byte) ([]byte, error) {
 // payload is several times as large.
 const largeBody = 1 << 20
 
-// SerializeLarge wraps deliver, so that it processes at most one large delivery at once.
+// largeRetry is the wait of a large delivery for the one that is being processed.
+const largeRetry = 5 * time.Second
+
+// SerializeLarge wraps deliver, so that it processes at most one large delivery at once. For another one it returns an
+// error that waits its turn.
 func SerializeLarge(deliver func(context.Context, store.Delivery) error) func(context.Context, store.Delivery) error {
 	turn := make(chan struct{}, 1)
 	return func(ctx context.Context, d store.Delivery) error {
@@ -107,8 +111,9 @@ func SerializeLarge(deliver func(context.Context, store.Delivery) error) func(co
 		case turn <- struct{}{}:
 			defer func() { <-turn }()
 			return deliver(ctx, d)
-		case <-ctx.Done():
-			return fmt.Errorf("wait to read delivery %s: %w", d.GUID, context.Cause(ctx))
+		default:
+			return &sia.Error{Op: "read delivery " + d.GUID, Message: "another large delivery is being processed", Turn: true,
+				RetryAfter: largeRetry}
 		}
 	}
 }

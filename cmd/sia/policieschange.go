@@ -152,6 +152,12 @@ func (c *policiesProposeCmd) Run(e *cli.Env) error {
 		}
 		x, err := evolver.Propose(e.Ctx, r.Installation, r.Repo, c.Policy,
 			policies.Mutation{Path: strings.TrimSpace(path), Value: strings.TrimSpace(value), Reason: c.Reason}, c.by())
+		var keyless trial.NoForgeError
+		if errors.As(err, &keyless) && x.Phase == store.ExperimentDrafted {
+			fmt.Fprintln(e.Err, "The change is saved. There is no app's key here to open its pull request: the server does "+
+				"that within the hour, or `sia policies evolve` with the key.")
+			err = nil
+		}
 		if err != nil {
 			return err
 		}

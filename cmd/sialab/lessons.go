@@ -33,7 +33,7 @@ func (c *lessonsCmd) Run(e *cli.Env) error {
 const (
 	benchRepo     = 7
 	benchSearches = 300
-	benchFound    = 12 // the server's limit for an attempt
+	benchFound    = 40 // the server's limit for an attempt
 	benchScans    = 3  // full scans, which are slow
 )
 
@@ -75,9 +75,7 @@ func (c *lessonsCmd) measure(e *cli.Env) (figures []cli.Figure, err error) {
 	if err != nil {
 		return nil, err
 	}
-	choose := func(found []lesson.SearchHit) {
-		lesson.Choose(found, lesson.ChooseOptions{Task: "7-1", Most: 5, MinConfidence: .5, Now: time.Now()})
-	}
+	choice := lesson.ChooseOptions{Task: "7-1", Most: 5, MinConfidence: .5, Now: time.Now()}
 	issues := newProseMaker(2)
 	var ours, scans []time.Duration
 	hits := 0
@@ -88,11 +86,11 @@ func (c *lessonsCmd) measure(e *cli.Env) (figures []cli.Figure, err error) {
 		words := lesson.Words(want.Text+" "+issues.words(120), 400)
 		prompts = append(prompts, words)
 		began := time.Now()
-		found, err := s.SearchLessons(e.Ctx, benchRepo, words, benchFound)
+		found, err := s.SearchLessons(e.Ctx, benchRepo, words, benchFound, choice.Usable)
 		if err != nil {
 			return nil, err
 		}
-		choose(found)
+		lesson.Choose(found, choice)
 		ours = append(ours, time.Since(began))
 		if slices.ContainsFunc(found, func(f lesson.SearchHit) bool { return f.ID == want.ID }) {
 			hits++
@@ -105,7 +103,7 @@ func (c *lessonsCmd) measure(e *cli.Env) (figures []cli.Figure, err error) {
 		if err != nil {
 			return nil, err
 		}
-		choose(best)
+		lesson.Choose(best, choice)
 		scans = append(scans, time.Since(began))
 	}
 	scanned := cli.Quantile(scans, .5)

@@ -104,7 +104,8 @@ func (r *run) past() string {
 	all := append(slices.Clone(r.order.Past), r.result.Cycles...)
 	var b strings.Builder
 	for _, c := range all[max(0, len(all)-maxPast):] {
-		fmt.Fprintf(&b, "- %s: %s. It was %s: %s\n", c.File, r.sentence(c.Goal), c.Outcome, r.sentence(c.Reason))
+		goal := strings.TrimSuffix(r.sentence(c.Goal), ".")
+		fmt.Fprintf(&b, "- %s: %s. It was %s: %s\n", c.File, goal, c.Outcome, r.sentence(c.Reason))
 		if critique := c.Evaluation.Critique; critique != nil && c.Outcome == Reverted {
 			fmt.Fprintf(&b, "  The critique: %s\n", r.sentence(strings.Join(critique.Reasons, " ")))
 		}

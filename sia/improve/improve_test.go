@@ -150,6 +150,21 @@ func TestSecretsStay(t *testing.T) {
 	}
 }
 
+// Earlier cycles are described in sentences, whether or not the goal ends with a full stop.
+func TestPast(t *testing.T) {
+	e, s := engine(t, files{"x.txt": "a\n"}, 32000, plan("x.txt"), rule(writes, whole("b\n")), good())
+	o := one("x.txt")
+	for _, goal := range []string{"Return the sum.", "Return the sum"} {
+		o.Past = append(o.Past, improve.Cycle{File: "x.txt", Goal: goal, Outcome: improve.Reverted, Reason: "it is slower"})
+	}
+	if _, err := e.Run(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Requests()[0].User(); strings.Count(got, "- x.txt: Return the sum. It was ") != 2 {
+		t.Errorf("the analysis was shown %s", got)
+	}
+}
+
 func TestWhole(t *testing.T) {
 	for _, c := range []struct {
 		name, before, answer, want string

@@ -48,14 +48,7 @@ func Choose(found []SearchHit, want ChooseOptions) (told, withheld []Lesson) {
 	var all []scored
 	best := 0.0
 	for _, f := range found {
-		need := minShared
-		if f.From.Source == FromPerson {
-			need = 1
-		}
-		confidence := f.Confidence(want.Now)
-		own := f.From.Source == FromOutcome && f.From.Task == want.Task // its attempts have it already
-		if own || isContradicted(f.Lesson, found) || !f.Live() || f.Kind == Model || confidence < want.MinConfidence ||
-			f.Shared < need || f.Rank <= 0 {
+		if !want.Usable(f) || isContradicted(f.Lesson, found) {
 			continue
 		}
 		s := scored{f.Lesson, f.score(want.Now), NewSignature(f.adviceWords())}
@@ -93,6 +86,17 @@ func Choose(found []SearchHit, want ChooseOptions) (told, withheld []Lesson) {
 		}
 	}
 	return told, withheld
+}
+
+// Usable reports whether Choose may choose a found lesson, if no other one contradicts it.
+func (want ChooseOptions) Usable(f SearchHit) bool {
+	need := minShared
+	if f.From.Source == FromPerson {
+		need = 1
+	}
+	own := f.From.Source == FromOutcome && f.From.Task == want.Task // its attempts have it already
+	return !own && f.Live() && f.Kind != Model && f.Confidence(want.Now) >= want.MinConfidence && f.Shared >= need &&
+		f.Rank > 0
 }
 
 // score returns the score of a found lesson at a time. A promoted lesson scores higher and stays relevant for longer.

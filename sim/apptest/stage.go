@@ -323,7 +323,9 @@ func (s *Stage) Reindex(only string) []memory.ReindexResult {
 // Repository opens a repository known to the application, as `sia replay` does. It is closed at the end of the test.
 func (s *Stage) Repository(name string) (*app.Repository, error) {
 	s.t.Helper()
-	r, closing, err := app.OpenRepository(s.t.Context(), s.config, app.Options{Logger: s.log.With("who", "replay"),
+	c := s.config // a command that needs neither
+	c.GitHub.WebhookSecret, c.Models = "", app.ModelsConfig{}
+	r, closing, err := app.OpenRepository(s.t.Context(), c, app.Options{Logger: s.log.With("who", "replay"),
 		Now: s.Clock.Now}, name)
 	if err != nil {
 		return nil, err
