@@ -156,12 +156,15 @@ func canonicalArgs(args string) string {
 // verifyFinish runs the checks that are due when the agent finishes. If one fails, it returns the message that the
 // agent receives instead of the end; otherwise "".
 func (r *builtinRun) verifyFinish(ctx context.Context, command string) (message string) {
+	var part, push string
 	if r.in.Part != nil {
-		message = r.verifyPart(ctx, command)
+		part = r.verifyPart(ctx, command)
 	}
-	if message == "" {
-		message = r.checkAffected(ctx)
+	if !r.sentBack && r.res.End == "" {
+		push = checkPush(ctx, r.in, &r.turnJournal, finishAgain)
 	}
+	message = joinMessages(part, push, r.checkAffected(ctx))
+	r.sentBack = r.sentBack || message != ""
 	return message
 }
 

@@ -144,6 +144,22 @@ fetch(process.env.SIA_MODEL_URL + '/chat/completions', { method: 'POST', headers
 	}
 }
 
+// A command with a change that can't be pushed is started once more, with the reason.
+func TestCommandWithAChangeThatCantBePushed(t *testing.T) {
+	c := newCLI(t, `if grep -q 'fails: it adds a secret'; then rm key; echo 'Taken back.'; else echo x > key; fi`, says)
+	asked := 0
+	c.in.PushRefusal = func(context.Context) (string, error) {
+		asked++
+		return "it adds a secret", nil
+	}
+	if res := c.run(); res.End != sia.EndFinished || res.Summary != "Taken back." || asked != 1 {
+		t.Errorf("asked %d times: %+v", asked, res)
+	}
+	if _, err := os.Stat(filepath.Join(c.in.Dir, "key")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("key: %v", err)
+	}
+}
+
 func TestCommandThatEndsBadly(t *testing.T) {
 	for name, c := range map[string]struct {
 		command, script string

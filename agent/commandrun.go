@@ -108,7 +108,7 @@ func (r *commandRun) run(ctx context.Context) error {
 	if err := r.start(ctx, to, text, gate); err != nil {
 		return err
 	}
-	if message := r.checkAffected(ctx); message != "" {
+	if message := r.verifyEnd(ctx); message != "" {
 		if err := r.startAgain(ctx, to, text, message, gate); err != nil {
 			return err
 		}
@@ -127,7 +127,7 @@ func (r *commandRun) startAgain(
 ) error {
 	first := r.res
 	r.turns++
-	r.addNote("started once more, since tests that its change reaches fail")
+	r.addNote("started once more, since its change can't be pushed or tests that it reaches fail")
 	if r.res.LeftOut != "" {
 		message += "\n\n" + sanitizeText(r.res.LeftOut)
 	}

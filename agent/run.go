@@ -46,6 +46,7 @@ type builtinRun struct {
 	lostUsage        llm.Usage
 	edits            sia.Edits
 	sent             []string // messages to the agent since the last turn was saved
+	sentBack         bool     // a finish call was answered with a message instead of the end
 	nudged           bool     // the last answer was a text, and the agent was told to continue
 	unfinished       int      // consecutive answers without a complete text or a call
 	cutWhileThinking int      // consecutive answers that were cut off while thinking, near the maximum length

@@ -98,6 +98,7 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 		return nil, err
 	}
 	input.Affected, input.Cover = w.tests(t, r, space)
+	input.PushRefusal = w.pushRefusal(t, r, space)
 	res, err := w.agentFor(t, r).Run(ctx, input, w.recorder(t.ID, a.Number, f.Run))
 	cancelled := errors.Is(context.Cause(ctx), store.ErrCancelled)
 	if ctx.Err() != nil && !cancelled {
@@ -367,24 +368,15 @@ func (w *attemptWorker) finishWorkTree(
 	var why string
 	switch {
 	case errors.Is(err, gitops.ErrTree):
-		why = err.Error()
+		why = treeRefused(err.Error())
 	case err != nil && within.Err() != nil && ctx.Err() == nil:
-		why = fmt.Sprintf("it was not looked through within %s", commitTimeout)
+		why = treeRefused(fmt.Sprintf("it was not looked through within %s", commitTimeout))
 	default:
 		return err
 	}
 	fact.Commit, fact.Diff, fact.Hunks = "", sia.DiffStat{}, nil
-	failUnpushed(fact, strings.TrimPrefix(fact.Reason+"; ", "; ")+"nothing was pushed, since the work tree can't be "+
-		"committed: "+why)
+	failUnpushed(fact, strings.TrimPrefix(fact.Reason+"; ", "; ")+why)
 	return nil
-}
-
-// failUnpushed marks an attempt as failed because nothing of it can be pushed.
-func failUnpushed(fact *sia.AttemptEnded, why string) {
-	fact.Reason = why
-	if fact.End != sia.EndCancelled && fact.End != sia.EndError {
-		fact.End = sia.EndFinished
-	}
 }
 
 // recordAbandoned records what an interrupted attempt had changed. The change itself is discarded because the attempt
@@ -442,52 +434,6 @@ func (w *attemptWorker) commit(
 		requireOnlyTests(fact)
 	}
 	return nil
-}
-
-// inspect records what a commit changes, and rejects it if it must not be pushed.
-func (w *attemptWorker) inspect(ctx context.Context, t sia.Task, r agentRun, sha string, fact *sia.AttemptEnded) error {
-	from := string(t.StartsAt())
-	if t.Merging != nil {
-		t.BaseSHA, from = t.Merging.Onto, string(t.Merging.Onto) // the branch is based on that by now
-	}
-	against := string(t.BaseSHA)
-	if r.inPlan() {
-		against = r.start.commit
-		if len(r.start.parents) > 0 {
-			against = r.start.parents[0]
-		}
-	}
-	diff, err := w.mirror(t).Diff(ctx, against, sha)
-	if err != nil {
-		return err
-	}
-	w.count(diff, fact)
-	leaks, err := w.leaks(ctx, t, sha, diff)
-	if err != nil {
-		return err
-	}
-	forbidden, err := w.branch.forbiddenWorkflows(ctx, t, from, sha)
-	if err != nil {
-		return err
-	}
-	open, err := w.mirror(t).Unresolved(ctx, sha, r.start.open)
-	if err != nil {
-		return err
-	}
-	switch {
-	case len(open) > 0:
-		failUnpushed(fact, render.ConflictsLeft(open))
-	case len(leaks) > 0:
-		failUnpushed(fact, leakReason(leaks))
-	case len(forbidden) > 0:
-		failUnpushed(fact, render.WorkflowsRefused(forbidden))
-	default:
-		fact.Commit = sia.SHA(sha)
-		if err := w.keepCommits(ctx, t, from, sha); err != nil {
-			return err
-		}
-	}
-	return w.Store.SaveText(ctx, t.ID, t.Attempt().Number, runTextKind(textDiff, r.effect.Run), w.Secrets.Mask(diff.Patch))
 }
 
 // count sets the statistics of a diff.
