@@ -191,6 +191,34 @@ func kinds(turns []agent.Turn) (k []agent.TurnKind) {
 	return k
 }
 
+// The first finish without a ledger is answered once with a request for one, unless the attempt is about to end.
+func TestFinishWithoutALedger(t *testing.T) {
+	without := calls(scripted.Call{Name: "finish", Args: `{"summary":"Without."}`})
+	for name, c := range map[string]struct {
+		answers []scripted.Answer
+		limit   int // turns
+		turns   int
+		summary string
+	}{
+		"given when asked":   {[]scripted.Answer{without, done}, 0, 2, "Done."},
+		"never given":        {[]scripted.Answer{without, without}, 0, 2, "Without."},
+		"an empty one":       {[]scripted.Answer{done}, 0, 1, "Done."},
+		"few turns are left": {[]scripted.Answer{writeFile("a", "a"), writeFile("b", "b"), writeFile("c", "c"), without}, 5, 4, "Without."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, turns(c.answers...))
+			b.in.Limits.Turns = c.limit
+			if res := b.run(); res.End != sia.EndFinished || res.Turns != c.turns || res.Summary != c.summary {
+				t.Errorf("%+v", res)
+			}
+			q := b.model.Requests()
+			if c.limit == 0 && len(q) == 2 && !strings.Contains(q[1].Last(), "`finish` takes a `ledger`, too") {
+				t.Errorf("told: %s", q[1].Last())
+			}
+		})
+	}
+}
+
 // What would be refused at the push is told to the agent once, at its first finish.
 func TestFinishWithAChangeThatCantBePushed(t *testing.T) {
 	for name, c := range map[string]struct {

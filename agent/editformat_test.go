@@ -37,7 +37,7 @@ func TestEditFormat(t *testing.T) {
 				flavour.Turn{Calls: []flavour.Call{{Name: want[0],
 					Arguments: `{"path":"/etc/passwd","old":"a","new":"b","content":"c"}`}}},
 				flavour.Turn{Calls: []flavour.Call{{Name: "write", Arguments: `{"path":"a.go","content":"package a\n"}`}}},
-				flavour.Turn{Calls: []flavour.Call{{Name: "finish", Arguments: `{"summary":"Done."}`}}})})
+				flavour.Turn{Calls: []flavour.Call{{Name: "finish", Arguments: `{"summary":"Done.","ledger":[]}`}}})})
 			t.Cleanup(s.Close)
 			a, err := agent.NewBuiltin(agent.BuiltinConfig{Model: clientOf(t, s), Edit: format,
 				Now: func() time.Time { return epoch }})
@@ -78,7 +78,7 @@ func TestEditFormatGivesWay(t *testing.T) {
 	} {
 		s := flavour.Start(flavour.Flavour{Say: flavour.Saying(
 			flavour.Turn{Calls: []flavour.Call{{Name: "write", Arguments: `{"path":"a.go","content":"package a\n"}`}}},
-			flavour.Turn{Calls: []flavour.Call{{Name: "finish", Arguments: `{"summary":"Done."}`}}})})
+			flavour.Turn{Calls: []flavour.Call{{Name: "finish", Arguments: `{"summary":"Done.","ledger":[]}`}}})})
 		t.Cleanup(s.Close)
 		a, err := agent.NewBuiltin(agent.BuiltinConfig{Model: clientOf(t, s), Edit: c.configured,
 			Now: func() time.Time { return epoch }})
