@@ -85,6 +85,8 @@ type Input struct {
 	// Begins is called before each setup command and before the command of [Commands.Run]. It may be nil.
 	Begins func(command string) `json:"-"`
 
+	Edits []ModelEdits // of earlier attempts at any task, once for each agent and format
+
 	Hazard stuck.Hazard // when to interrupt an attempt that makes no progress; the zero Hazard never interrupts
 	Spare  bool         // the attempt continues where Hazard would interrupt it, and Result.Risk records that
 

@@ -88,7 +88,7 @@ func (r *builtinRun) begin(ctx context.Context) error {
 		r.offered, r.notes = offerTools(r.tools, r.in.Brief, r.in.CanAsk, len(r.in.Failures) > 0)
 		r.finishWithTest()
 		if family := EditFormatOf(r.model.Model()); r.allTools != nil && r.format != family {
-			r.notes = append(r.notes, fmt.Sprintf("files are changed with %s: most edits with %s failed before", r.format,
+			r.notes = append(r.notes, fmt.Sprintf("files are changed with %s: too many edits with %s failed before", r.format,
 				family))
 		}
 	}

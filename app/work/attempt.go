@@ -297,10 +297,11 @@ func (w *attemptWorker) input(ctx context.Context, t sia.Task, dir string, by po
 		Services: t.Settings.Agent.Services,
 		Limits:   agent.Limits{Turns: t.Settings.Agent.MaxTurns, Time: t.Settings.Agent.Timeout.D(), Credits: a.Reserved},
 	}
-	var err error
-	if in.Hazard, err = w.hazard(ctx, t, by); err != nil {
+	ended, err := w.Store.EndedAttempts(ctx, maxHazardCases)
+	if err != nil {
 		return in, err
 	}
+	in.Hazard, in.Edits = hazard(t, by, ended), editsOf(ended)
 	_, in.Shown = t.Reproduction()
 	for _, p := range t.Attempts[:len(t.Attempts)-1] {
 		if p.Worked() {
@@ -325,18 +326,31 @@ func (w *attemptWorker) input(ctx context.Context, t sia.Task, dir string, by po
 	return in, err
 }
 
-// maxHazardCases is the number of recent attempts from which the hazard is learned.
+// maxHazardCases is the number of recent attempts from which the hazard and the formats of edits are learned.
 const maxHazardCases = 500
+
+// editsOf returns the edits of attempts by agent and format. An attempt of several runs is left out, since they may have
+// used different formats.
+func editsOf(ended []sia.Attempt) (sums []agent.ModelEdits) {
+	for _, a := range ended {
+		if a.Edits == (sia.Edits{}) || len(a.Parts) > 0 {
+			continue
+		}
+		i := slices.IndexFunc(sums, func(e agent.ModelEdits) bool { return e.Agent == a.Agent && e.Format == a.Edits.Format })
+		if i < 0 {
+			sums = append(sums, agent.ModelEdits{Agent: a.Agent, Edits: a.Edits})
+			continue
+		}
+		sums[i].Edits = sums[i].Add(a.Edits)
+	}
+	return sums
+}
 
 // hazard returns the model that decides when to interrupt an attempt. It is learned from the attempts of all
 // repositories, starting from the policy's parameters. It has five weights and contains no content of a repository.
-func (w *attemptWorker) hazard(ctx context.Context, t sia.Task, by policies.Interrupt) (stuck.Hazard, error) {
+func hazard(t sia.Task, by policies.Interrupt, ended []sia.Attempt) stuck.Hazard {
 	if t.Settings.Agent.InterruptCost == 0 {
-		return stuck.Hazard{}, nil
-	}
-	ended, err := w.Store.EndedAttempts(ctx, maxHazardCases)
-	if err != nil {
-		return stuck.Hazard{}, err
+		return stuck.Hazard{}
 	}
 	var cases []stuck.Case
 	for _, a := range ended {
@@ -347,7 +361,7 @@ func (w *attemptWorker) hazard(ctx context.Context, t sia.Task, by policies.Inte
 	p := by.Parameters
 	from := stuck.Hazard{Bias: p.Bias, Streak: p.Streak, Same: p.Same, Idle: p.Idle, Spent: p.Spent,
 		Cost: t.Settings.Agent.InterruptCost}
-	return stuck.Learn(from, stuck.Pace{Rate: p.Rate, Pull: p.Pull}, t.Settings.Agent.Spare, cases), nil
+	return stuck.Learn(from, stuck.Pace{Rate: p.Rate, Pull: p.Pull}, t.Settings.Agent.Spare, cases)
 }
 
 // hasAsked reports whether an earlier attempt asked the user a question or for approval of a plan. After that, an
