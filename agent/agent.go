@@ -70,7 +70,7 @@ type Input struct {
 	// no tests are run. It is nil when Part is not.
 	Affected func(ctx context.Context) (TestsRun, error) `json:"-"`
 
-	// PushRefusal returns why the changes in Dir can't be pushed, such as a secret in them; "": nothing known prevents it.
+	// PushRefusal returns why the changes in Dir can't be pushed, such as a secret in them; "": nothing prevents it.
 	// Both agents call it the first time that they finish, so that the agent can take the cause back. An error means that
 	// the answer is unknown. It may be nil.
 	PushRefusal func(ctx context.Context) (why string, err error) `json:"-"`

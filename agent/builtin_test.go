@@ -203,7 +203,8 @@ func TestFinishWithoutALedger(t *testing.T) {
 		"given when asked":   {[]scripted.Answer{without, done}, 0, 2, "Done."},
 		"never given":        {[]scripted.Answer{without, without}, 0, 2, "Without."},
 		"an empty one":       {[]scripted.Answer{done}, 0, 1, "Done."},
-		"few turns are left": {[]scripted.Answer{writeFile("a", "a"), writeFile("b", "b"), writeFile("c", "c"), without}, 5, 4, "Without."},
+		"few turns are left": {[]scripted.Answer{writeFile("a", "a"), writeFile("b", "b"), writeFile("c", "c"), without}, 5,
+			4, "Without."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, turns(c.answers...))
@@ -243,9 +244,10 @@ func TestFinishWithAChangeThatCantBePushed(t *testing.T) {
 				t.Errorf("asked %d times: %+v", asked, res)
 			}
 			q := b.model.Requests()
-			told := strings.Contains(q[len(q)-1].Last(), "Nothing is pushed yet. With the change as it is, the attempt fails: "+
-				"it adds a secret")
-			if told != (c.turns == 3) || strings.Contains(b.rec.notes(), "is not known: the disk is full") != (name == "unknown") {
+			told := strings.Contains(q[len(q)-1].Last(),
+				"Nothing is pushed yet. With the change as it is, the attempt fails: it adds a secret")
+			unknown := strings.Contains(b.rec.notes(), "is not known: the disk is full")
+			if told != (c.turns == 3) || unknown != (name == "unknown") {
 				t.Errorf("told %v: %s\n%s", told, q[len(q)-1].Last(), b.rec.notes())
 			}
 		})

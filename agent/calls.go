@@ -173,8 +173,8 @@ func (r *builtinRun) verifyFinish(ctx context.Context, s tool.FinishStatement) (
 }
 
 // askForLedger is the message about a finish call without a ledger.
-const askForLedger = "`finish` takes a `ledger`, too, for whoever goes on if the checks are red: call it again with the " +
-	"list of what you suspected, what works and what leads nowhere, or with an empty list."
+const askForLedger = "`finish` takes a `ledger`, too, for whoever goes on if the checks are red: call it again with " +
+	"the list of what you suspected, what works and what leads nowhere, or with an empty list."
 
 // verifyPart checks in the sandbox whether the part is done. command is the test command that the agent gave, if any.
 // It returns a message for the agent the first time that the part is not done; otherwise "".

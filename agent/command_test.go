@@ -186,7 +186,7 @@ func TestCommandAsksFirst(t *testing.T) {
 	}{
 		"asked":          {question, true, true, ""},
 		"no longer":      {question, false, false, "its question is not asked: no question can be asked in this attempt"},
-		"one option":     {`{"question":"a","why":"b","options":["c"]}`, true, false, "there must be 2 to 4 options, not 1"},
+		"one option":     {`{"question":"a","why":"b","options":["c"]}`, true, false, "must be 2 to 4 options, not 1"},
 		"not a question": {`Which?`, true, false, "its question is not asked: "},
 	} {
 		t.Run(name, func(t *testing.T) {

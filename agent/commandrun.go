@@ -284,8 +284,8 @@ func (r *commandRun) watchCalls(calls []Call, a *paidAnswer) *sia.Signal {
 			r.loop.recent = nil // Codex reports only the paths of an edit, so edits of one file look alike
 			continue
 		}
-		s := r.loop.addCall(stuck.Action{Tool: c.Name, Args: canonicalArgs(c.Arguments), Result: c.Result, Error: c.IsError},
-			false)
+		s := r.loop.addCall(stuck.Action{Tool: c.Name, Args: canonicalArgs(c.Arguments), Result: c.Result,
+			Error: c.IsError}, false)
 		if s != nil {
 			return s
 		}

@@ -100,8 +100,8 @@ func (b *BuiltinAgent) learnedFormat(all []ModelEdits) EditFormat {
 // minFailedEdits is the number of failed edits from which a format can count as unsuitable.
 const minFailedEdits = 3
 
-// withSuitedFormat returns the agent with the format that earlier attempts at all tasks suggest, or with another if most
-// edits with it failed in earlier attempts of its coder on the task. A configured format is never changed.
+// withSuitedFormat returns the agent with the format that earlier attempts at all tasks suggest, or with another if
+// most edits with it failed in earlier attempts of its coder on the task. A configured format is never changed.
 func (b *BuiltinAgent) withSuitedFormat(earlier []PreviousAttempt, all []ModelEdits) *BuiltinAgent {
 	if b.allTools == nil {
 		return b

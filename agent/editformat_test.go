@@ -88,9 +88,11 @@ func TestEditFormatGivesWay(t *testing.T) {
 		{"", nil, edits(sia.Edits{Format: "replace", Made: 5, Failed: 14}), "replace"}, // too few
 		{"", nil, edits(sia.Edits{Format: "replace", Made: 15, Failed: 10}), "replace"},
 		{"", nil, edits(sia.Edits{Format: "replace", Made: 10, Failed: 20}), "whole"},
-		{"", nil, edits(sia.Edits{Format: "replace", Made: 15, Failed: 10}, sia.Edits{Format: "patch", Made: 30, Failed: 1}),
+		{"", nil, edits(sia.Edits{Format: "replace", Made: 15, Failed: 10},
+			sia.Edits{Format: "patch", Made: 30, Failed: 1}),
 			"patch"},
-		{"", nil, edits(sia.Edits{Format: "replace", Made: 10, Failed: 20}, sia.Edits{Format: "whole", Made: 1, Failed: 19}),
+		{"", nil, edits(sia.Edits{Format: "replace", Made: 10, Failed: 20},
+			sia.Edits{Format: "whole", Made: 1, Failed: 19}),
 			"patch"},
 		{"", nil, []agent.ModelEdits{{Agent: "builtin/other", Edits: sia.Edits{Format: "replace", Failed: 90}}}, "replace"},
 		{agent.EditReplace, nil, edits(sia.Edits{Format: "replace", Failed: 90}), "replace"},

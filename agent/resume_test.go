@@ -178,7 +178,8 @@ func TestResume(t *testing.T) {
 // An attempt that was told to continue when it finished continues after a restart, and is not told twice.
 func TestResumeAfterAnEndThatWasRefused(t *testing.T) {
 	begin := func() *bench {
-		return newBench(t, turns(writeFile("greet.go", "package main\n"), done, writeFile("mended.go", "package main\n"), done))
+		return newBench(t, turns(writeFile("greet.go", "package main\n"), done,
+			writeFile("mended.go", "package main\n"), done))
 	}
 	t.Run("tests fail", func(t *testing.T) {
 		want := resumeAnywhere(t, func() *bench {

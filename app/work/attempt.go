@@ -329,14 +329,16 @@ func (w *attemptWorker) input(ctx context.Context, t sia.Task, dir string, by po
 // maxHazardCases is the number of recent attempts from which the hazard and the formats of edits are learned.
 const maxHazardCases = 500
 
-// editsOf returns the edits of attempts by agent and format. An attempt of several runs is left out, since they may have
-// used different formats.
+// editsOf returns the edits of attempts by agent and format. An attempt of several runs is left out: they may have used
+// different formats.
 func editsOf(ended []sia.Attempt) (sums []agent.ModelEdits) {
 	for _, a := range ended {
 		if a.Edits == (sia.Edits{}) || len(a.Parts) > 0 {
 			continue
 		}
-		i := slices.IndexFunc(sums, func(e agent.ModelEdits) bool { return e.Agent == a.Agent && e.Format == a.Edits.Format })
+		i := slices.IndexFunc(sums, func(e agent.ModelEdits) bool {
+			return e.Agent == a.Agent && e.Format == a.Edits.Format
+		})
 		if i < 0 {
 			sums = append(sums, agent.ModelEdits{Agent: a.Agent, Edits: a.Edits})
 			continue
