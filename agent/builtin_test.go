@@ -200,9 +200,9 @@ func TestFinishWithoutALedger(t *testing.T) {
 		turns   int
 		summary string
 	}{
-		"given when asked":   {[]scripted.Answer{without, done}, 0, 2, "Done."},
-		"never given":        {[]scripted.Answer{without, without}, 0, 2, "Without."},
-		"an empty one":       {[]scripted.Answer{done}, 0, 1, "Done."},
+		"given when asked": {[]scripted.Answer{without, done}, 0, 2, "Done."},
+		"never given":      {[]scripted.Answer{without, without}, 0, 2, "Without."},
+		"an empty one":     {[]scripted.Answer{done}, 0, 1, "Done."},
 		"few turns are left": {[]scripted.Answer{writeFile("a", "a"), writeFile("b", "b"), writeFile("c", "c"), without}, 5,
 			4, "Without."},
 	} {
