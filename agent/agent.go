@@ -71,6 +71,11 @@ type Input struct {
 	// no tests are run. It is nil when Part is not.
 	Affected func(ctx context.Context) (TestsRun, error) `json:"-"`
 
+	// PushRefusal returns why the changes in Dir can't be pushed, such as a secret in them; "": nothing prevents it.
+	// Both agents call it the first time that they finish, so that the agent can take the cause back. An error means that
+	// the answer is unknown. It may be nil.
+	PushRefusal func(ctx context.Context) (why string, err error) `json:"-"`
+
 	// Cover runs tests of Dir and returns the lines that they execute. Nil: unavailable. It is nil when Affected is.
 	Cover locate.Cover `json:"-"`
 
@@ -80,6 +85,8 @@ type Input struct {
 
 	// Begins is called before each setup command and before the command of [Commands.Run]. It may be nil.
 	Begins func(command string) `json:"-"`
+
+	Edits []ModelEdits // of earlier attempts at any task, once for each agent and format
 
 	Hazard stuck.Hazard // when to interrupt an attempt that makes no progress; the zero Hazard never interrupts
 	Spare  bool         // the attempt continues where Hazard would interrupt it, and Result.Risk records that

@@ -106,7 +106,7 @@ func (b *BuiltinAgent) Run(ctx context.Context, in Input, rec Recorder) (Result,
 		return Result{End: sia.EndError}, fmt.Errorf("open work tree: %w", err)
 	}
 	defer root.Close()
-	b = b.withSuitedFormat(in.Previous)
+	b = b.withSuitedFormat(in.Previous, in.Edits)
 	if in.Planning {
 		in = in.forPlanning()
 	}

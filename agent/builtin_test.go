@@ -191,6 +191,69 @@ func kinds(turns []agent.Turn) (k []agent.TurnKind) {
 	return k
 }
 
+// The first finish without a ledger is answered once with a request for one, unless the attempt is about to end.
+func TestFinishWithoutALedger(t *testing.T) {
+	without := calls(scripted.Call{Name: "finish", Args: `{"summary":"Without."}`})
+	for name, c := range map[string]struct {
+		answers []scripted.Answer
+		limit   int // turns
+		turns   int
+		summary string
+	}{
+		"given when asked": {[]scripted.Answer{without, done}, 0, 2, "Done."},
+		"never given":      {[]scripted.Answer{without, without}, 0, 2, "Without."},
+		"an empty one":     {[]scripted.Answer{done}, 0, 1, "Done."},
+		"few turns are left": {[]scripted.Answer{writeFile("a", "a"), writeFile("b", "b"), writeFile("c", "c"), without}, 5,
+			4, "Without."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, turns(c.answers...))
+			b.in.Limits.Turns = c.limit
+			if res := b.run(); res.End != sia.EndFinished || res.Turns != c.turns || res.Summary != c.summary {
+				t.Errorf("%+v", res)
+			}
+			q := b.model.Requests()
+			if c.limit == 0 && len(q) == 2 && !strings.Contains(q[1].Last(), "`finish` takes a `ledger`, too") {
+				t.Errorf("told: %s", q[1].Last())
+			}
+		})
+	}
+}
+
+// What would be refused at the push is told to the agent once, at its first finish.
+func TestFinishWithAChangeThatCantBePushed(t *testing.T) {
+	for name, c := range map[string]struct {
+		refusals []string // one a call; "unknown": an error
+		turns    int
+	}{
+		"nothing is refused": {[]string{""}, 2},
+		"taken back":         {[]string{"it adds a secret in <b>"}, 3},
+		"unknown":            {[]string{"unknown"}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, turns(writeFile("greet.go", "package main\n"), done, done))
+			asked := 0
+			b.in.PushRefusal = func(context.Context) (string, error) {
+				asked++
+				if why := c.refusals[asked-1]; why != "unknown" {
+					return why, nil
+				}
+				return "", errors.New("the disk is full")
+			}
+			if res := b.run(); res.End != sia.EndFinished || res.Turns != c.turns || asked != 1 {
+				t.Errorf("asked %d times: %+v", asked, res)
+			}
+			q := b.model.Requests()
+			told := strings.Contains(q[len(q)-1].Last(),
+				"Nothing is pushed yet. With the change as it is, the attempt fails: it adds a secret")
+			unknown := strings.Contains(b.rec.notes(), "is not known: the disk is full")
+			if told != (c.turns == 3) || unknown != (name == "unknown") {
+				t.Errorf("told %v: %s\n%s", told, q[len(q)-1].Last(), b.rec.notes())
+			}
+		})
+	}
+}
+
 func TestTextWithoutCallsIsNudgedOnce(t *testing.T) {
 	b := newBench(t, turns(scripted.Answer{Text: "I think it is fine."}))
 	res := b.run()

@@ -90,7 +90,7 @@ func (r *builtinRun) callTool(ctx context.Context, call *Call, cut bool) (unders
 	r.noteChanged(*call)
 	r.countEdit(*call)
 	if res.Finish != nil {
-		if message := r.verifyFinish(ctx, res.Finish.Check); message != "" {
+		if message := r.verifyFinish(ctx, *res.Finish); message != "" {
 			res = tool.Result{}
 			call.Result = message
 		}
@@ -162,15 +162,26 @@ func canonicalArgs(args string) string {
 
 // verifyFinish runs the checks that are due when the agent finishes. If one fails, it returns the message that the
 // agent receives instead of the end; otherwise "".
-func (r *builtinRun) verifyFinish(ctx context.Context, command string) (message string) {
+func (r *builtinRun) verifyFinish(ctx context.Context, s tool.FinishStatement) (message string) {
+	var part, push, ledger string
 	if r.in.Part != nil {
-		message = r.verifyPart(ctx, command)
+		part = r.verifyPart(ctx, s.Check)
 	}
-	if message == "" {
-		message = r.checkAffected(ctx)
+	if !r.sentBack && r.res.End == "" {
+		push = checkPush(ctx, r.in, &r.turnJournal, finishAgain)
 	}
+	affected := r.checkAffected(ctx)
+	if s.NoLedger && !r.sentBack && r.res.End == "" && r.budget.usedShare() <= affectedBudgetShare {
+		ledger = askForLedger
+	}
+	message = joinMessages(part, push, affected, ledger)
+	r.sentBack = r.sentBack || message != ""
 	return message
 }
+
+// askForLedger is the message about a finish call without a ledger.
+const askForLedger = "`finish` takes a `ledger`, too, for whoever goes on if the checks are red: call it again with " +
+	"the list of what you suspected, what works and what leads nowhere, or with an empty list."
 
 // verifyPart checks in the sandbox whether the part is done. command is the test command that the agent gave, if any.
 // It returns a message for the agent the first time that the part is not done; otherwise "".

@@ -189,6 +189,25 @@ func runAffected(ctx context.Context, in Input, res *Result, used float64, journ
 	return &got
 }
 
+// checkPush returns a message to an agent about changes that can't be pushed; "": nothing known prevents the push. then
+// is its instruction for afterwards.
+func checkPush(ctx context.Context, in Input, journal *turnJournal, then string) (message string) {
+	if in.PushRefusal == nil || in.Planning || ctx.Err() != nil {
+		return ""
+	}
+	why, err := in.PushRefusal(ctx)
+	switch {
+	case err != nil:
+		journal.addNote("whether the change can be pushed is not known: " + secret.Mask(err.Error()))
+		return ""
+	case why == "":
+		return ""
+	}
+	journal.addNote("told why the change can't be pushed")
+	return middleOut("Nothing is pushed yet. With the change as it is, the attempt fails: "+sanitizeText(why)+
+		".\n\nTake back what can't be pushed, keep the rest, "+then, 8000)
+}
+
 // checkAffected returns the message that the agent receives instead of the end of its attempt; "": it is done.
 func (r *builtinRun) checkAffected(ctx context.Context) (message string) {
 	if !r.env.Changed || r.res.End != "" {
@@ -198,10 +217,29 @@ func (r *builtinRun) checkAffected(ctx context.Context) (message string) {
 	if got == nil {
 		return ""
 	}
-	return failedTestsMessage(*got, "then call finish again. The next call ends the attempt in any case.")
+	return failedTestsMessage(*got, finishAgain)
 }
 
-// checkAffected returns the message for a restart of the command; "": it is done.
+// Instructions to an agent for when it has mended what it was told.
+const (
+	finishAgain = "then call finish again. The next call ends the attempt in any case."
+	endAgain    = "and end. You are not told again."
+)
+
+// verifyEnd returns the message for a restart of the command; "": it is done.
+func (r *commandRun) verifyEnd(ctx context.Context) (message string) {
+	if r.res.End != sia.EndFinished {
+		return ""
+	}
+	return joinMessages(checkPush(ctx, r.in, &r.turnJournal, endAgain), r.checkAffected(ctx))
+}
+
+// joinMessages joins the messages that are not empty.
+func joinMessages(messages ...string) string {
+	return strings.Join(slices.DeleteFunc(messages, func(m string) bool { return m == "" }), "\n\n")
+}
+
+// checkAffected returns the message about failing tests for a restart of the command; "": there are none.
 func (r *commandRun) checkAffected(ctx context.Context) (message string) {
 	if r.res.End != sia.EndFinished || r.in.Planning {
 		return ""
@@ -210,7 +248,7 @@ func (r *commandRun) checkAffected(ctx context.Context) (message string) {
 	if got == nil {
 		return ""
 	}
-	return failedTestsMessage(*got, "and end. You are not told again.")
+	return failedTestsMessage(*got, endAgain)
 }
 
 // failedTestsMessage returns the message to an agent about tests that fail with its change. then is its instruction for

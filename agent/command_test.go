@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/agent/sandbox"
@@ -141,6 +143,85 @@ fetch(process.env.SIA_MODEL_URL + '/chat/completions', { method: 'POST', headers
 	}
 	if want := []string{"begun", "first\nover"}; !slices.Equal(said, want) {
 		t.Errorf("the turns say %q, want %q", said, want)
+	}
+}
+
+// A known command that goes round in circles is interrupted, as the builtin agent is.
+func TestCommandInCircles(t *testing.T) {
+	dir := t.TempDir()
+	program := `#!/bin/sh
+cat > /dev/null
+for i in 1 2 3 4 5 6 7 8; do
+	echo '{"type":"assistant","message":{"content":[{"type":"tool_use","id":"'$i'","name":"Bash",` +
+		`"input":{"command":"npm test"}}]}}'
+	echo '{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"'$i'",` +
+		`"content":"1 failed","is_error":true}]}}'
+	node ask.js /chat/completions > /dev/null
+done
+sleep 717274
+`
+	if err := os.WriteFile(filepath.Join(dir, "claude"), []byte(program), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	c := newCLI(t, "claude-code", says, func(cfg *agent.CommandAgentsConfig) { cfg.Path = []string{dir} })
+	res := c.run()
+	if res.End != sia.EndStuck || len(res.Signals) != 1 || res.Signals[0].Name != sia.AboutToStick ||
+		!strings.Contains(res.Reason, "ended in an error 3 times in a row: 1 failed") || res.Turns > 5 {
+		t.Errorf("%+v", res)
+	}
+	if left := alive(t, "sleep\x00717274"); len(left) > 0 {
+		t.Errorf("still running: %v", left)
+	}
+}
+
+// A question in a command's last words ends the attempt as the builtin agent's does.
+func TestCommandAsksFirst(t *testing.T) {
+	const question = `{"question":"Which format?","why":"The issue names none.","options":["CSV","JSON"]}`
+	want := sia.Ask{Question: "Which format?", Why: "The issue names none.", Options: []string{"CSV", "JSON"}}
+	for name, c := range map[string]struct {
+		question string
+		canAsk   bool
+		asked    bool
+		note     string
+	}{
+		"asked":          {question, true, true, ""},
+		"no longer":      {question, false, false, "its question is not asked: no question can be asked in this attempt"},
+		"one option":     {`{"question":"a","why":"b","options":["c"]}`, true, false, "must be 2 to 4 options, not 1"},
+		"not a question": {`Which?`, true, false, "its question is not asked: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newCLI(t, "cat > brief; printf '%s\\n' 'I stop here.' '```ask' '"+c.question+"' '```'", says)
+			b.in.CanAsk = c.canAsk
+			res := b.run()
+			asked := res.End == sia.EndAsked && res.Ask != nil
+			if asked != c.asked || asked && !cmp.Equal(*res.Ask, want) || !asked && res.End != sia.EndFinished ||
+				res.Summary != "I stop here." {
+				t.Errorf("%+v", res)
+			}
+			if !strings.Contains(b.rec.notes(), c.note) {
+				t.Errorf("notes: %s", b.rec.notes())
+			}
+			brief, err := os.ReadFile(filepath.Join(b.in.Dir, "brief"))
+			if strings.Contains(string(brief), "```ask") != c.canAsk || strings.Contains(string(brief), "{{") {
+				t.Errorf("brief: %s, %v", brief, err)
+			}
+		})
+	}
+}
+
+// A command with a change that can't be pushed is started once more, with the reason.
+func TestCommandWithAChangeThatCantBePushed(t *testing.T) {
+	c := newCLI(t, `if grep -q 'fails: it adds a secret'; then rm key; echo 'Taken back.'; else echo x > key; fi`, says)
+	asked := 0
+	c.in.PushRefusal = func(context.Context) (string, error) {
+		asked++
+		return "it adds a secret", nil
+	}
+	if res := c.run(); res.End != sia.EndFinished || res.Summary != "Taken back." || asked != 1 {
+		t.Errorf("asked %d times: %+v", asked, res)
+	}
+	if _, err := os.Stat(filepath.Join(c.in.Dir, "key")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("key: %v", err)
 	}
 }
 

@@ -143,8 +143,9 @@ func (a *CommandAgent) Run(ctx context.Context, in Input, rec Recorder) (Result,
 	spent.bookSaved(in.Saved)
 	r := &commandRun{
 		CommandAgent: a, in: in, turnJournal: turnJournal{rec: rec, budget: spent},
-		env: tool.Env{Root: root, Test: in.Test, Past: in.Past, Cover: in.Cover},
-		out: &outputParser{read: a.preset.read, now: a.Now}, calls: make(chan *paidAnswer),
+		env:  tool.Env{Root: root, CanAsk: in.CanAsk, Test: in.Test, Past: in.Past, Cover: in.Cover},
+		loop: loopDetector{hazard: in.Hazard, observeOnly: in.Spare, ignoreIdle: true},
+		out:  &outputParser{read: a.preset.read, now: a.Now}, calls: make(chan *paidAnswer),
 	}
 	r.meter = &callMeter{defaultMax: defaultMaxAnswer, budget: spent, onCall: r.passCall, onLimit: r.endAtLimit}
 	res, err := r.attempt(ctx)

@@ -15,12 +15,19 @@ import (
 	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/agent/tool"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lazyregexp"
 	"github.com/sia-bot/sia/sia/secret"
+	"github.com/sia-bot/sia/sia/stuck"
 	"github.com/sia-bot/sia/sia/text"
 )
 
 //go:embed prompts/command.md
 var commandPrompt string
+
+// commandAsk is the part of a command's prompt about asking first.
+//
+//go:embed prompts/commandask.md
+var commandAsk string
 
 // maxEnding is the maximum size of a failed command's output in a reason for users, in bytes.
 const maxEnding = 1500
@@ -33,6 +40,7 @@ type commandRun struct {
 	env     tool.Env
 	meter   *callMeter
 	out     *outputParser
+	loop    loopDetector
 	runner  *attemptRunner
 	configs map[string]configFile // in the work tree when the command started
 	removed []string              // configuration that the command created and that was removed
@@ -52,6 +60,11 @@ type limitError struct {
 
 func (l limitError) Error() string { return l.why }
 
+// stuckError is the cancellation cause of an attempt that is about to get stuck.
+type stuckError struct{ signal sia.Signal }
+
+func (s stuckError) Error() string { return s.signal.Evidence }
+
 // attempt runs the command to its end and records the result.
 func (r *commandRun) attempt(ctx context.Context) (Result, error) {
 	ctx, cancel := r.meter.budget.withTimeLimit(ctx)
@@ -59,6 +72,7 @@ func (r *commandRun) attempt(ctx context.Context) (Result, error) {
 	defer func() { r.runner.close() }()
 	err := r.run(ctx)
 	r.res.Turns, r.res.Cost, r.res.Usage = r.meter.total()
+	r.res.Risk = r.loop.highest
 	if err != nil {
 		r.res.End, r.res.Reason = sia.EndError, err.Error()
 	}
@@ -88,6 +102,11 @@ func (r *commandRun) run(ctx context.Context) error {
 	if r.in.Planning {
 		role = commandPlanPrompt
 	}
+	question := ""
+	if r.in.CanAsk {
+		question = commandAsk
+	}
+	role = strings.ReplaceAll(role, "{{ask}}\n", question)
 	role = strings.ReplaceAll(role, "{{steering}}", "`"+strings.Join(steering, "`, `")+"`")
 	text = strings.TrimSpace(role) + "\n\n" + text
 	gate, to, err := r.gateway(r.meter)
@@ -108,7 +127,7 @@ func (r *commandRun) run(ctx context.Context) error {
 	if err := r.start(ctx, to, text, gate); err != nil {
 		return err
 	}
-	if message := r.checkAffected(ctx); message != "" {
+	if message := r.verifyEnd(ctx); message != "" {
 		if err := r.startAgain(ctx, to, text, message, gate); err != nil {
 			return err
 		}
@@ -126,8 +145,10 @@ func (r *commandRun) startAgain(
 	ctx context.Context, to modelAccess, brief, message string, gate *gateway.Gateway,
 ) error {
 	first := r.res
+	r.env.CanAsk = false // questions are for the time before the first change
+	r.loop.recent = nil
 	r.turns++
-	r.addNote("started once more, since tests that its change reaches fail")
+	r.addNote("started once more, since its change can't be pushed or tests that it reaches fail")
 	if r.res.LeftOut != "" {
 		message += "\n\n" + sanitizeText(r.res.LeftOut)
 	}
@@ -138,9 +159,10 @@ func (r *commandRun) startAgain(
 	if err != nil {
 		return err
 	}
-	if r.res.End == sia.EndError {
+	if r.res.End == sia.EndError || r.res.End == sia.EndStuck {
 		r.addNote("the second time, " + r.res.Reason)
 		r.res.End, r.res.Reason, r.res.Summary, r.res.Ledger = first.End, "", first.Summary, first.Ledger
+		r.res.Signals = nil
 	}
 	r.checkAffected(ctx)
 	return nil
@@ -245,7 +267,50 @@ func (r *commandRun) recordAnswer(ctx context.Context, a *paidAnswer, ended bool
 	}
 	r.turns++
 	t.Number = r.turns
-	return r.recordTurn(ctx, t)
+	if err := r.recordTurn(ctx, t); err != nil || ended {
+		return err
+	}
+	if s := r.watchCalls(calls, a); s != nil {
+		r.stop(stuckError{*s})
+	}
+	return nil
+}
+
+// watchCalls adds calls to the loop detector and returns its signal that the attempt is about to get stuck; nil: none.
+// Which calls change files is not known, so the time without a change is no sign.
+func (r *commandRun) watchCalls(calls []Call, a *paidAnswer) *sia.Signal {
+	for _, c := range calls {
+		if r.preset.Name == codexPreset.Name && c.Name == "edit" && !c.IsError {
+			r.loop.recent = nil // Codex reports only the paths of an edit, so edits of one file look alike
+			continue
+		}
+		s := r.loop.addCall(stuck.Action{Tool: c.Name, Args: canonicalArgs(c.Arguments), Result: c.Result,
+			Error: c.IsError}, false)
+		if s != nil {
+			return s
+		}
+	}
+	if a == nil || len(calls) == 0 {
+		return nil
+	}
+	return r.loop.predict(a.share)
+}
+
+// askBlock matches the question in a command's last output.
+var askBlock = lazyregexp.New("(?s)```(?:sia-)?ask\\s*\n(.*?)```")
+
+// extractAsk removes the last question block from a command's output. ask is nil if there is no valid block; wrong is
+// the reason if it is invalid.
+func (r *commandRun) extractAsk(ctx context.Context, words string) (rest string, ask *sia.Ask, wrong string) {
+	rest, question, ok := extractBlock(askBlock, words)
+	if !ok || r.in.Planning {
+		return words, nil, ""
+	}
+	res, err := tool.AskTool().Call(ctx, r.env, []byte(question))
+	if err != nil {
+		return rest, nil, "its question is not asked: " + err.Error()
+	}
+	return rest, res.Ask, ""
 }
 
 // setEnd sets the result of the attempt.
@@ -258,6 +323,8 @@ func (r *commandRun) setEnd(ctx context.Context, res sandbox.Result, gate *gatew
 	rest, entries, wrong := extractLedger(words)
 	r.res.Ledger = entries
 	r.addNote(wrong)
+	rest, ask, wrong := r.extractAsk(ctx, rest)
+	r.addNote(wrong)
 	if r.preset.read != nil {
 		last = rest
 	} else if rest != words {
@@ -265,13 +332,20 @@ func (r *commandRun) setEnd(ctx context.Context, res sandbox.Result, gate *gatew
 	}
 	r.res.Summary, r.res.Reason = text.Clip(last, tool.MaxSummary), ""
 	var spent limitError
+	var loops stuckError
 	switch {
 	case errors.As(context.Cause(ctx), &spent):
 		r.res.End, r.res.Reason = spent.end, spent.why
+	case errors.As(context.Cause(ctx), &loops):
+		loops.signal.Evidence = secret.Mask(loops.signal.Evidence)
+		r.res.End, r.res.Reason = sia.EndStuck, loops.signal.Evidence
+		r.res.Signals = append(r.res.Signals, loops.signal)
 	case ctx.Err() != nil:
 		r.res.End, r.res.Reason = r.meter.budget.contextEnd(ctx)
 	case res.OK() && r.in.Planning:
 		r.endWithPlan(last, printed)
+	case res.OK() && ask != nil:
+		r.res.End, r.res.Ask = sia.EndAsked, ask
 	case res.OK():
 		r.res.End = sia.EndFinished
 	default:

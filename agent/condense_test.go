@@ -30,7 +30,7 @@ func verboseModel(t *testing.T, answers int) (url string, got *[]scripted.Reques
 		n := len(*got)
 		name, arguments := "write", fmt.Sprintf(`{"path":"f%d.txt","content":"%d"}`, n, n)
 		if n == answers {
-			name, arguments = "finish", `{"summary":"Done."}`
+			name, arguments = "finish", `{"summary":"Done.","ledger":[]}`
 		}
 		json.NewEncoder(w).Encode(map[string]any{"choices": []any{map[string]any{"finish_reason": "tool_calls",
 			"message": map[string]any{

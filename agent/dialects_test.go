@@ -59,7 +59,8 @@ func working(n int) (list []flavour.Turn) {
 		list = append(list, flavour.Turn{Text: fmt.Sprintf("Step %d.", i), Calls: []flavour.Call{{Name: "write",
 			Arguments: fmt.Sprintf(`{"path":"f%d.go","content":"package x // %s"}`, i, strings.Repeat("word ", 60))}}})
 	}
-	return append(list, flavour.Turn{Calls: []flavour.Call{{Name: "finish", Arguments: `{"summary":"Done."}`}}})
+	return append(list, flavour.Turn{Calls: []flavour.Call{{Name: "finish",
+		Arguments: `{"summary":"Done.","ledger":[]}`}}})
 }
 
 // opaqueWords are parts of models' opaque output.

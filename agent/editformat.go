@@ -60,12 +60,49 @@ func (f EditFormat) filterTools(tools []tool.Tool) []tool.Tool {
 	return slices.DeleteFunc(slices.Clone(tools), func(t tool.Tool) bool { return slices.Contains(others, t.Name) })
 }
 
+// ModelEdits counts the edits of attempts by one agent in one format.
+type ModelEdits struct {
+	Agent string // as in [Agent.Name]
+	sia.Edits
+}
+
+// A format replaces that of the model's family if the model has made at least minFamilyEdits edits with the latter, and
+// its expected share of failed edits is lower by at least formatMargin.
+const (
+	minFamilyEdits = 20
+	formatMargin   = 0.2
+)
+
+// failureRate returns the expected share of failed edits. Without any, it is a quarter.
+func failureRate(e sia.Edits) float64 { return float64(e.Failed+1) / float64(e.Failed+e.Made+4) }
+
+// learnedFormat returns the format with which the fewest of the model's edits fail, as far as earlier attempts show it;
+// otherwise the agent's own.
+func (b *BuiltinAgent) learnedFormat(all []ModelEdits) EditFormat {
+	sums := map[EditFormat]sia.Edits{}
+	for _, e := range all {
+		if f := EditFormat(e.Format); e.Agent == b.Name() {
+			sums[f] = sums[f].Add(e.Edits)
+		}
+	}
+	best, own := b.format, sums[b.format]
+	if own.Made+own.Failed < minFamilyEdits {
+		return best
+	}
+	for _, f := range []EditFormat{EditReplace, EditWhole, EditPatch} {
+		if rate := failureRate(sums[f]); rate+formatMargin <= failureRate(own) && rate < failureRate(sums[best]) {
+			best = f
+		}
+	}
+	return best
+}
+
 // minFailedEdits is the number of failed edits from which a format can count as unsuitable.
 const minFailedEdits = 3
 
-// withSuitedFormat returns the agent with another format if most edits with its own failed in earlier attempts of its
-// coder on the task. A configured format is never changed.
-func (b *BuiltinAgent) withSuitedFormat(earlier []PreviousAttempt) *BuiltinAgent {
+// withSuitedFormat returns the agent with the format that earlier attempts at all tasks suggest, or with another if
+// most edits with it failed in earlier attempts of its coder on the task. A configured format is never changed.
+func (b *BuiltinAgent) withSuitedFormat(earlier []PreviousAttempt, all []ModelEdits) *BuiltinAgent {
 	if b.allTools == nil {
 		return b
 	}
@@ -74,7 +111,7 @@ func (b *BuiltinAgent) withSuitedFormat(earlier []PreviousAttempt) *BuiltinAgent
 		f := EditFormat(p.Edits.Format)
 		sums[f] = sums[f].Add(p.Edits)
 	}
-	for _, f := range []EditFormat{b.format, EditReplace, EditWhole, EditPatch} {
+	for _, f := range []EditFormat{b.learnedFormat(all), b.format, EditReplace, EditWhole, EditPatch} {
 		if e := sums[f]; e.Failed >= minFailedEdits && e.Failed > e.Made {
 			continue
 		}

@@ -155,14 +155,23 @@ var ledgerBlock = lazyregexp.New("(?s)```(?:sia-)?ledger\\s*\n(.*?)```")
 // extractLedger removes the last ledger block from a command's output. entries is nil if there is no valid block; wrong
 // is the reason if it is invalid.
 func extractLedger(words string) (rest string, entries []sia.LedgerEntry, wrong string) {
-	all := ledgerBlock.FindAllStringSubmatchIndex(words, -1)
-	if len(all) == 0 {
+	rest, list, ok := extractBlock(ledgerBlock, words)
+	if !ok {
 		return words, nil, ""
 	}
-	m := all[len(all)-1]
-	entries, err := sia.ReadLedger([]byte(words[m[2]:m[3]]))
+	entries, err := sia.ReadLedger([]byte(list))
 	if err != nil {
 		wrong = err.Error()
 	}
-	return strings.TrimSpace(words[:m[0]] + words[m[1]:]), entries, wrong
+	return rest, entries, wrong
+}
+
+// extractBlock removes the last block from a command's output and returns its content; ok is false if there is none.
+func extractBlock(block *lazyregexp.Regexp, words string) (rest, content string, ok bool) {
+	all := block.FindAllStringSubmatchIndex(words, -1)
+	if len(all) == 0 {
+		return words, "", false
+	}
+	m := all[len(all)-1]
+	return strings.TrimSpace(words[:m[0]] + words[m[1]:]), words[m[2]:m[3]], true
 }

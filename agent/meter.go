@@ -14,6 +14,7 @@ import (
 type paidAnswer struct {
 	usage llm.Usage
 	cost  sia.Credits
+	share float64 // used share of the budget afterwards, see [attemptBudget.usedShare]
 }
 
 // callMeter charges a command's calls to the attempt's budget. It implements [gateway.Meter].
@@ -65,7 +66,8 @@ func (m *callMeter) Settle(c gateway.Call, u gateway.Usage) {
 		return
 	}
 	used := CallUsage(m.budget.price, c, u)
-	m.onCall(&paidAnswer{used, m.budget.bookUsage(c.Prompt, llm.Response{Usage: used})})
+	cost := m.budget.bookUsage(c.Prompt, llm.Response{Usage: used})
+	m.onCall(&paidAnswer{used, cost, m.budget.usedShare()})
 }
 
 // usedShare returns [attemptBudget.usedShare].

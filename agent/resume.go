@@ -161,6 +161,7 @@ func (r *builtinRun) restoreTurn(ctx context.Context, t Turn) {
 		case !c.IsError && (c.Name == tool.NameFinish || c.Name == tool.NameAsk || c.Name == tool.NamePropose) &&
 			r.restoreEnd(ctx, used, c):
 		default:
+			r.sentBack = r.sentBack || c.Name == tool.NameFinish && !c.IsError
 			a := stuck.Action{Tool: c.Name, Args: canonicalArgs(c.Arguments), Result: c.Result, Error: c.IsError}
 			if s := r.loop.addCall(a, len(c.Changed) > 0); s != nil {
 				r.endStuck(*s)

@@ -177,19 +177,41 @@ func TestResume(t *testing.T) {
 
 // An attempt that was told to continue when it finished continues after a restart, and is not told twice.
 func TestResumeAfterAnEndThatWasRefused(t *testing.T) {
-	refused := func() *bench {
-		b := newBench(t, turns(writeFile("greet.go", "package main\n"), done, writeFile("mended.go", "package main\n"), done))
-		b.in.Affected = func(context.Context) (agent.TestsRun, error) {
-			if _, err := os.Stat(filepath.Join(b.in.Dir, "mended.go")); err == nil {
-				return agent.TestsRun{Ran: 3}, nil
-			}
-			return agent.TestsRun{Ran: 2, Failed: []string{"a::TestGreet"}}, nil
-		}
-		return b
+	begin := func() *bench {
+		return newBench(t, turns(writeFile("greet.go", "package main\n"), done,
+			writeFile("mended.go", "package main\n"), done))
 	}
+	t.Run("tests fail", func(t *testing.T) {
+		want := resumeAnywhere(t, func() *bench {
+			b := begin()
+			b.in.Affected = func(context.Context) (agent.TestsRun, error) {
+				if _, err := os.Stat(filepath.Join(b.in.Dir, "mended.go")); err == nil {
+					return agent.TestsRun{Ran: 3}, nil
+				}
+				return agent.TestsRun{Ran: 2, Failed: []string{"a::TestGreet"}}, nil
+			}
+			return b
+		})
+		if !want.Affected.Saved() {
+			t.Errorf("undisturbed: %+v", want)
+		}
+	})
+	t.Run("it can't be pushed", func(t *testing.T) {
+		resumeAnywhere(t, func() *bench {
+			b := begin()
+			b.in.PushRefusal = func(context.Context) (string, error) { return "it adds a secret", nil }
+			return b
+		})
+	})
+}
+
+// resumeAnywhere resumes an attempt of four turns in each place after the first, compares the results and requests with
+// those of an undisturbed attempt, and returns the undisturbed result.
+func resumeAnywhere(t *testing.T, refused func() *bench) agent.Result {
+	t.Helper()
 	whole := refused()
 	want := whole.run()
-	if want.Turns != 4 || !want.Affected.Saved() {
+	if want.Turns != 4 || want.End != sia.EndFinished {
 		t.Fatalf("undisturbed: %+v", want)
 	}
 	for number := 2; number <= 4; number++ {
@@ -210,6 +232,7 @@ func TestResumeAfterAnEndThatWasRefused(t *testing.T) {
 			}
 		}
 	}
+	return want
 }
 
 func TestResumedAttemptHasWhatIsLeft(t *testing.T) {

@@ -46,6 +46,7 @@ type builtinRun struct {
 	lostUsage        llm.Usage
 	edits            sia.Edits
 	sent             []string // messages to the agent since the last turn was saved
+	sentBack         bool     // a finish call was answered with a message instead of the end
 	nudged           bool     // the last answer was a text, and the agent was told to continue
 	unfinished       int      // consecutive answers without a complete text or a call
 	cutWhileThinking int      // consecutive answers that were cut off while thinking, near the maximum length
@@ -87,7 +88,7 @@ func (r *builtinRun) begin(ctx context.Context) error {
 		r.offered, r.notes = offerTools(r.tools, r.in.Brief, r.in.CanAsk, len(r.in.Failures) > 0)
 		r.finishWithTest()
 		if family := EditFormatOf(r.model.Model()); r.allTools != nil && r.format != family {
-			r.notes = append(r.notes, fmt.Sprintf("files are changed with %s: most edits with %s failed before", r.format,
+			r.notes = append(r.notes, fmt.Sprintf("files are changed with %s: too many edits with %s failed before", r.format,
 				family))
 		}
 	}

@@ -112,7 +112,7 @@ func (c *Client) Probe(ctx context.Context, tools []ToolSpec) (p Probed) {
 	if u := first.Usage; !u.Estimated && 2*u.Input < req.Tokens() {
 		p.Advice = fmt.Sprintf(
 			"It counted %d tokens of a prompt of about %d: its endpoint may cut prompts short. Give it a larger "+
-				"context (Ollama: OLLAMA_CONTEXT_LENGTH).", u.Input, req.Tokens())
+				"context (Ollama: OLLAMA_CONTEXT_LENGTH, or the model's num_ctx).", u.Input, req.Tokens())
 	}
 	req.Messages = append(req.Messages, first.Message)
 	for _, call := range first.Message.ToolCalls {
@@ -124,10 +124,11 @@ func (c *Client) Probe(ctx context.Context, tools []ToolSpec) (p Probed) {
 		return p
 	}
 	p.Tools, p.Usable = true, true
-	if a, b := first.Usage, second.Usage; !a.Estimated && a.Input == b.Input && a.Input >= minCutPrompt {
+	if a, b := first.Usage, second.Usage; !a.Estimated && a.Input == b.Input && a.Input > 0 &&
+		(a.Input >= minCutPrompt || 2*a.Input < req.Tokens()) {
 		p.Usable = false
 		p.Advice = fmt.Sprintf("Its endpoint cuts prompts short at %d tokens and does not say so. Give it a larger context "+
-			"(Ollama: OLLAMA_CONTEXT_LENGTH).", a.Input)
+			"(Ollama: OLLAMA_CONTEXT_LENGTH, or the model's num_ctx).", a.Input)
 	}
 	p.Cached = second.Usage.CachedInput > 0
 	if !p.Cached && second.Usage.CacheWrite > 0 { // the endpoint was only now found to accept cache marks
@@ -213,7 +214,8 @@ func (c *Client) dropsReasoning(req Request) bool {
 }
 
 // minCutPrompt is the smallest prompt, in tokens, that counts as truncated if a longer one has the same count: Ollama
-// truncates to its window, or to half of it (https://github.com/esengine/DeepSeek-Reasonix/pull/10245).
+// truncates to its window, or to half of it (https://github.com/esengine/DeepSeek-Reasonix/pull/10245). A smaller one
+// counts too, if it has less than half of the tokens that SIA estimates.
 const minCutPrompt = 2000
 
 // CutAdvice returns how to fix an answer that was cut off; allowed is SIA's limit in tokens.

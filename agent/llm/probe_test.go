@@ -75,6 +75,10 @@ func TestProbeSaysWhy(t *testing.T) {
 		"cuts prompts short at 2051 tokens": {Say: flavour.Probed, Usage: func(b flavour.Bill) map[string]any {
 			return map[string]any{"prompt_tokens": min(b.Input, 2051), "completion_tokens": b.Output}
 		}},
+		"cuts prompts short at 100 tokens and does not say so. Give it a larger context": {Say: flavour.Probed,
+			Usage: func(b flavour.Bill) map[string]any {
+				return map[string]any{"prompt_tokens": min(b.Input, 100), "completion_tokens": b.Output}
+			}},
 		"(content filter). Use a model of another provider. It said: I wil": {
 			Say:     func(flavour.Ask) flavour.Turn { return flavour.Turn{Text: "I wil"} },
 			Message: func(map[string]any) string { return "content_filter" }},

@@ -62,7 +62,9 @@ func (a finishArgs) finish(test bool) (Result, error) {
 	}
 	statement := &FinishStatement{Summary: cutResult(a.Summary, MaxSummary), Check: a.Check}
 	out := Result{Text: "the attempt ends here\n", Finish: statement}
-	if len(a.Ledger) > 0 { // an invalid one does not prevent the end
+	if len(a.Ledger) == 0 || string(a.Ledger) == "null" {
+		statement.NoLedger = !test
+	} else { // an invalid one does not prevent the end
 		var err error
 		if statement.Ledger, err = sia.ReadLedger(a.Ledger); err != nil {
 			out.Text += cutResult(err.Error(), maxProposal) + "\n"

@@ -111,6 +111,8 @@ type FinishStatement struct {
 	Summary string
 	Check   string            // command that runs the new test; empty: none was requested
 	Ledger  []sia.LedgerEntry // unchecked
+
+	NoLedger bool // the call lacks the ledger that was requested
 }
 
 // DefaultTools returns the tools that need only the work tree, in the order in which they are offered.

@@ -98,6 +98,7 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 		return nil, err
 	}
 	input.Affected, input.Cover = w.tests(t, r, space)
+	input.PushRefusal = w.pushRefusal(t, r, space)
 	res, err := w.agentFor(t, r).Run(ctx, input, w.recorder(t.ID, a.Number, f.Run))
 	cancelled := errors.Is(context.Cause(ctx), store.ErrCancelled)
 	if ctx.Err() != nil && !cancelled {
@@ -300,10 +301,11 @@ func (w *attemptWorker) input(ctx context.Context, t sia.Task, dir string, by po
 		Services: t.Settings.Agent.Services,
 		Limits:   agent.Limits{Turns: t.Settings.Agent.MaxTurns, Time: t.Settings.Agent.Timeout.D(), Credits: a.Reserved},
 	}
-	var err error
-	if in.Hazard, err = w.hazard(ctx, t, by); err != nil {
+	ended, err := w.Store.EndedAttempts(ctx, maxHazardCases)
+	if err != nil {
 		return in, err
 	}
+	in.Hazard, in.Edits = hazard(t, by, ended), editsOf(ended)
 	_, in.Shown = t.Reproduction()
 	for _, p := range t.Attempts[:len(t.Attempts)-1] {
 		if p.Worked() {
@@ -331,18 +333,33 @@ func (w *attemptWorker) input(ctx context.Context, t sia.Task, dir string, by po
 	return in, err
 }
 
-// maxHazardCases is the number of recent attempts from which the hazard is learned.
+// maxHazardCases is the number of recent attempts from which the hazard and the formats of edits are learned.
 const maxHazardCases = 500
+
+// editsOf returns the edits of attempts by agent and format. An attempt of several runs is left out: they may have used
+// different formats.
+func editsOf(ended []sia.Attempt) (sums []agent.ModelEdits) {
+	for _, a := range ended {
+		if a.Edits == (sia.Edits{}) || len(a.Parts) > 0 {
+			continue
+		}
+		i := slices.IndexFunc(sums, func(e agent.ModelEdits) bool {
+			return e.Agent == a.Agent && e.Format == a.Edits.Format
+		})
+		if i < 0 {
+			sums = append(sums, agent.ModelEdits{Agent: a.Agent, Edits: a.Edits})
+			continue
+		}
+		sums[i].Edits = sums[i].Add(a.Edits)
+	}
+	return sums
+}
 
 // hazard returns the model that decides when to interrupt an attempt. It is learned from the attempts of all
 // repositories, starting from the policy's parameters. It has five weights and contains no content of a repository.
-func (w *attemptWorker) hazard(ctx context.Context, t sia.Task, by policies.Interrupt) (stuck.Hazard, error) {
+func hazard(t sia.Task, by policies.Interrupt, ended []sia.Attempt) stuck.Hazard {
 	if t.Settings.Agent.InterruptCost == 0 {
-		return stuck.Hazard{}, nil
-	}
-	ended, err := w.Store.EndedAttempts(ctx, maxHazardCases)
-	if err != nil {
-		return stuck.Hazard{}, err
+		return stuck.Hazard{}
 	}
 	var cases []stuck.Case
 	for _, a := range ended {
@@ -353,7 +370,7 @@ func (w *attemptWorker) hazard(ctx context.Context, t sia.Task, by policies.Inte
 	p := by.Parameters
 	from := stuck.Hazard{Bias: p.Bias, Streak: p.Streak, Same: p.Same, Idle: p.Idle, Spent: p.Spent,
 		Cost: t.Settings.Agent.InterruptCost}
-	return stuck.Learn(from, stuck.Pace{Rate: p.Rate, Pull: p.Pull}, t.Settings.Agent.Spare, cases), nil
+	return stuck.Learn(from, stuck.Pace{Rate: p.Rate, Pull: p.Pull}, t.Settings.Agent.Spare, cases)
 }
 
 // hasAsked reports whether an earlier attempt asked the user a question or for approval of a plan. After that, an
@@ -374,24 +391,15 @@ func (w *attemptWorker) finishWorkTree(
 	var why string
 	switch {
 	case errors.Is(err, gitops.ErrTree):
-		why = err.Error()
+		why = treeRefused(err.Error())
 	case err != nil && within.Err() != nil && ctx.Err() == nil:
-		why = fmt.Sprintf("it was not looked through within %s", commitTimeout)
+		why = treeRefused(fmt.Sprintf("it was not looked through within %s", commitTimeout))
 	default:
 		return err
 	}
 	fact.Commit, fact.Diff, fact.Hunks = "", sia.DiffStat{}, nil
-	failUnpushed(fact, strings.TrimPrefix(fact.Reason+"; ", "; ")+"nothing was pushed, since the work tree can't be "+
-		"committed: "+why)
+	failUnpushed(fact, strings.TrimPrefix(fact.Reason+"; ", "; ")+why)
 	return nil
-}
-
-// failUnpushed marks an attempt as failed because nothing of it can be pushed.
-func failUnpushed(fact *sia.AttemptEnded, why string) {
-	fact.Reason = why
-	if fact.End != sia.EndCancelled && fact.End != sia.EndError {
-		fact.End = sia.EndFinished
-	}
 }
 
 // recordAbandoned records what an interrupted attempt had changed. The change itself is discarded because the attempt
@@ -449,52 +457,6 @@ func (w *attemptWorker) commit(
 		requireOnlyTests(fact)
 	}
 	return nil
-}
-
-// inspect records what a commit changes, and rejects it if it must not be pushed.
-func (w *attemptWorker) inspect(ctx context.Context, t sia.Task, r agentRun, sha string, fact *sia.AttemptEnded) error {
-	from := string(t.StartsAt())
-	if t.Merging != nil {
-		t.BaseSHA, from = t.Merging.Onto, string(t.Merging.Onto) // the branch is based on that by now
-	}
-	against := string(t.BaseSHA)
-	if r.inPlan() {
-		against = r.start.commit
-		if len(r.start.parents) > 0 {
-			against = r.start.parents[0]
-		}
-	}
-	diff, err := w.mirror(t).Diff(ctx, against, sha)
-	if err != nil {
-		return err
-	}
-	w.count(diff, fact)
-	leaks, err := w.leaks(ctx, t, sha, diff)
-	if err != nil {
-		return err
-	}
-	forbidden, err := w.branch.forbiddenWorkflows(ctx, t, from, sha)
-	if err != nil {
-		return err
-	}
-	open, err := w.mirror(t).Unresolved(ctx, sha, r.start.open)
-	if err != nil {
-		return err
-	}
-	switch {
-	case len(open) > 0:
-		failUnpushed(fact, render.ConflictsLeft(open))
-	case len(leaks) > 0:
-		failUnpushed(fact, leakReason(leaks))
-	case len(forbidden) > 0:
-		failUnpushed(fact, render.WorkflowsRefused(forbidden))
-	default:
-		fact.Commit = sia.SHA(sha)
-		if err := w.keepCommits(ctx, t, from, sha); err != nil {
-			return err
-		}
-	}
-	return w.Store.SaveText(ctx, t.ID, t.Attempt().Number, runTextKind(textDiff, r.effect.Run), w.Secrets.Mask(diff.Patch))
 }
 
 // count sets the statistics of a diff.

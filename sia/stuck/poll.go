@@ -7,7 +7,7 @@ import (
 )
 
 // pollWords are names of tools, commands and subcommands that wait for something that runs.
-var pollWords = wordsOf("sleep wait watch poll status ps pgrep jobs healthcheck wait_for logs")
+var pollWords = wordsOf("sleep wait watch poll status ps pgrep jobs healthcheck wait_for logs BashOutput")
 
 // pollers are the programs for which a subcommand in pollWords, such as status, counts as waiting.
 var pollers = wordsOf("kubectl oc helm docker docker-compose podman systemctl service supervisorctl pm2 gh aws " +

@@ -146,7 +146,7 @@ func (r Request) tokens() int {
 func (m Message) tokens() int {
 	n := tokens(m.Content)
 	for _, c := range m.ToolCalls {
-		n += tokens(c.Function.Name) + tokens(c.Function.Arguments)
+		n += tokens(c.Function.Name) + tokens(strings.Replace(c.Function.Arguments, emptyLedger, "", 1))
 	}
 	return n
 }

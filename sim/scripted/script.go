@@ -3,6 +3,7 @@ package scripted
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"path"
 	"regexp"
@@ -40,7 +41,8 @@ type Answer struct {
 }
 
 // Call is one tool call. Args is marshalled, unless it is a json.RawMessage or a string, which is sent unchanged, so
-// that it can be invalid.
+// that it can be invalid. A map of finish without a ledger gets an empty one, which is not counted: SIA asks a model
+// for a missing one.
 type Call struct {
 	Name string
 	Args any
@@ -146,7 +148,7 @@ func (a Answer) message(turn int) (Message, string, error) {
 		case json.RawMessage:
 			call.Function.Arguments = string(args)
 		default:
-			b, err := json.Marshal(args)
+			b, err := json.Marshal(withLedger(c.Name, args))
 			if err != nil {
 				return m, "", fmt.Errorf("call %s: %w", c.Name, err)
 			}
@@ -162,6 +164,20 @@ func (a Answer) message(turn int) (Message, string, error) {
 		}
 	}
 	return m, finish, nil
+}
+
+// emptyLedger is what withLedger adds to the arguments of a call that has others after it.
+const emptyLedger = `"ledger":[],`
+
+// withLedger returns the arguments of a call, for finish with a ledger.
+func withLedger(tool string, args any) any {
+	of, is := args.(map[string]any)
+	if _, has := of["ledger"]; tool != "finish" || !is || has {
+		return args
+	}
+	of = maps.Clone(of)
+	of["ledger"] = []any{}
+	return of
 }
 
 // status is the HTTP status of a fault.
