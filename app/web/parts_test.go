@@ -32,6 +32,7 @@ func (o oneTask) Decisions(context.Context, sia.TaskID) ([]sia.Decision, error) 
 func (o oneTask) Turns(context.Context, sia.TaskID, int) ([]json.RawMessage, error) { return nil, nil }
 func (o oneTask) Events(context.Context, sia.TaskID) ([]store.EventRecord, error)   { return nil, nil }
 func (o oneTask) Halts(context.Context) ([]store.Halt, error)                       { return nil, nil }
+func (o oneTask) Retries(context.Context, sia.TaskID) ([]store.Retry, error)        { return nil, nil }
 
 // divided is a task with a failed race, and with parts in progress.
 func divided() oneTask {
