@@ -114,7 +114,7 @@ func (s *step) end(reason string, gone bool) {
 	s.t.Next, s.t.Rounds, s.t.Refused, s.t.Opening = nil, 0, nil, nil
 	s.dropNext()
 	s.enter(Stopped)
-	s.t.Checks = without(slices.Clone(s.t.Checks), func(c Check) bool { return c.Colour == Running }) // nobody waits for them
+	s.t.Checks = without(slices.Clone(s.t.Checks), func(c Check) bool { return c.Colour == Running })
 	s.t.Ended = reason
 	s.t.Gone, s.t.Unwritten = gone, gone
 	if !gone && s.t.Pull.Number != 0 && !s.t.Pull.Merged {

@@ -27,8 +27,8 @@ func (r *localRun) untestable(base checkResult) error {
 		setup = "setup was: " + strings.Join(given, "; ")
 	}
 	return fmt.Errorf("`%s` needs a package that is not here, so nothing was begun:\n    %s\nGive the commands that "+
-		"install it with --setup (%s), and the hosts that they need with --setup-hosts; or leave out the tests that need it with "+
-		"--test", r.job.check, text.Clip(line, maxShownLine), setup)
+		"install it with --setup (%s), and the hosts that they need with --setup-hosts; or leave out the tests that need "+
+		"it with --test", r.job.check, text.Clip(line, maxShownLine), setup)
 }
 
 // maxShownLine is the maximum length of a line of a log in an error, in characters.
