@@ -150,6 +150,7 @@ type Result struct {
 	Agent   string        // the agent and the models that answered, such as "builtin/gpt-5+o4"; empty: none answered
 	Summary string        // the agent's own summary; informational only
 	LeftOut string        // changes that were not kept and why, in sentences for users; empty: none
+	Built   string        // the same for what builds made
 	Written []string      // paths of files that the agent wrote by tools for editing, not by commands; may repeat
 	Ask     *sia.Ask      // if End is asked: a question, or the plan of an attempt with Planning
 	Signals []sia.Signal  // if End is stuck

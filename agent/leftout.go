@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/agent/tool"
-	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/text"
 )
 
@@ -17,6 +16,7 @@ const (
 	nestedReason   = "SIA left out what is a git repository of its own, with a `.git` in it: "
 	filteredReason = "SIA left out what Git stores through a filter, such as Git LFS or git-crypt, which it does not run: "
 	ignoredReason  = "SIA left out what Git ignores here: "
+	builtReason    = "SIA left out what commands built: "
 	undoneReason   = "SIA left out what configures agents, editors, package managers or git, which an agent that is a " +
 		"command can only read: "
 )
@@ -44,13 +44,13 @@ type LeftOut struct {
 	Ignored      []string // files of [Result.Written] that Git ignores
 }
 
-// LeftOutOf returns before, extended by what the commit leaves out.
-func LeftOutOf(before string, l LeftOut) string {
+// LeftOutOf returns before, extended by what the commit leaves out, and a sentence about what builds made.
+func LeftOutOf(before string, l LeftOut) (left, built string) {
 	for _, said := range []string{leftOut(nestedReason, l.Repositories), leftOut(filteredReason, l.Filtered),
-		leftOut(ignoredReason, l.Ignored), leftOut(sia.LeftOutBuilt, l.Built)} {
+		leftOut(ignoredReason, l.Ignored)} {
 		before = strings.TrimSpace(before + " " + said)
 	}
-	return text.Clip(before, tool.MaxSummary/2)
+	return text.Clip(before, tool.MaxSummary/2), leftOut(builtReason, l.Built)
 }
 
 // WithLeftOut returns an agent's summary, followed by what was left out of its change.

@@ -20,11 +20,15 @@ func TestWithLeftOut(t *testing.T) {
 		{"", []string{"a`\nb", "2", "3", "4", "5", "6", "7"}, "SIA left out what is a git repository of its own, with a " +
 			"`.git` in it: `a' b`, `2`, `3`, `4`, `5` and 2 more."},
 	} {
-		if got := agent.WithLeftOut(c.said, agent.LeftOutOf("", agent.LeftOut{Repositories: c.folders})); got != c.want {
+		left, _ := agent.LeftOutOf("", agent.LeftOut{Repositories: c.folders})
+		if got := agent.WithLeftOut(c.said, left); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
-	left := agent.LeftOutOf("SIA left out `b`.", agent.LeftOut{Repositories: []string{"a"}})
+	left, built := agent.LeftOutOf("SIA left out `b`.", agent.LeftOut{Repositories: []string{"a"}, Built: []string{"c.o"}})
+	if built != "SIA left out what commands built: `c.o`." {
+		t.Error(built)
+	}
 	if got := agent.WithLeftOut(strings.Repeat("x", 5000), left); utf8.RuneCountInString(got) > 4000 ||
 		!strings.HasSuffix(got, "`a`.") {
 		t.Errorf("%d bytes, %q", len(got), got[len(got)-20:])

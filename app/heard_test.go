@@ -3,6 +3,7 @@ package app_test
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -95,6 +96,31 @@ func TestBotsAreIgnoredUnlessNamed(t *testing.T) {
 	s.Settle()
 	if text := said(t, s, n); !strings.Contains(text, "only from people") {
 		t.Errorf("a bot accepts changes of tests; SIA said:\n%s", text)
+	}
+}
+
+// A label that the settings name later is created in the repository.
+func TestLabelOfLaterSettings(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass")
+	created := func() (n int) {
+		s.Settle()
+		for _, c := range s.Sim.Calls() {
+			if c.Method == http.MethodPost && strings.HasSuffix(c.Path, "/labels") && c.Status == http.StatusCreated {
+				n++
+			}
+		}
+		return n
+	}
+	before := created()
+	for _, more := range []int{1, 0} {
+		push(t, s, "main", map[string]string{
+			".sia/config.yml": fmt.Sprintf("label: fix-it\nchecks: {settle: 1%ds}\n", more)})
+		now := created()
+		if now != before+more {
+			t.Errorf("%d labels created, want %d", now-before, more)
+		}
+		before = now
 	}
 }
 

@@ -209,7 +209,7 @@ func (s *step) noChangeReason() string {
 	if s.t.StartsAt() != s.t.BaseSHA {
 		why = "it changed nothing more"
 	}
-	if left := s.t.Attempt().LeftOutWork(); left != "" {
+	if left := s.t.Attempt().LeftOut; left != "" {
 		why += " that is kept. " + strings.TrimSuffix(left, ".")
 	}
 	return why

@@ -2,7 +2,6 @@ package sia
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -310,6 +309,7 @@ type Attempt struct {
 	Summary  string         `json:"summary,omitempty"` // the agent's own words; decides nothing
 	// what the commit leaves out of its change and why, in sentences for people; empty: nothing
 	LeftOut string         `json:"left_out,omitempty"`
+	Built   string         `json:"built,omitempty"`
 	Ledger  *AttemptLedger `json:"ledger,omitempty"` // its notes for the next attempt; nil: none
 	// the last progress that was shown; nil: none
 	Progress *Progress `json:"progress,omitempty"`
@@ -330,6 +330,14 @@ type Attempt struct {
 	LessonsShown []string `json:"lessons_shown,omitempty" mask:"-"`
 	// ids of matching lessons that were withheld from it
 	LessonsWithheld []string `json:"lessons_withheld,omitempty" mask:"-"`
+}
+
+// joinOnce appends sentences, unless they are there: parts may leave out the same.
+func joinOnce(all, more string) string {
+	if strings.Contains(all, more) {
+		return all
+	}
+	return strings.TrimSpace(all + " " + more)
 }
 
 // Solved reports whether the task was solved before an attempt began: the attempt started from a head that had passed,
@@ -357,20 +365,7 @@ func (t *Task) LastTried() *Attempt {
 func (a *Attempt) book(f AttemptEnded) {
 	a.Turns, a.Cost = a.Turns+f.Turns, a.Cost+f.Cost
 	a.Tokens, a.Edits = a.Tokens.Add(f.Tokens), a.Edits.Add(f.Edits)
-	if !strings.Contains(a.LeftOut, f.LeftOut) { // parts may leave out the same
-		a.LeftOut = strings.TrimSpace(a.LeftOut + " " + f.LeftOut)
-	}
-}
-
-// LeftOutBuilt begins the sentence of LeftOut about what builds made, about which nobody has to decide.
-const LeftOutBuilt = "SIA left out what commands built: "
-
-// builtSentence matches that sentence; names are in backquotes.
-var builtSentence = regexp.MustCompile(LeftOutBuilt + "(?:[^`.]|`[^`]*`)*\\.?")
-
-// LeftOutWork returns LeftOut without the sentence about what builds made.
-func (a *Attempt) LeftOutWork() string {
-	return strings.TrimSpace(builtSentence.ReplaceAllString(a.LeftOut, ""))
+	a.LeftOut, a.Built = joinOnce(a.LeftOut, f.LeftOut), joinOnce(a.Built, f.Built)
 }
 
 // Progress is the last reported progress of an attempt.

@@ -167,8 +167,15 @@ func (f *Files) Edited(ctx context.Context, installation int64, repo sia.Repo, b
 	if err != nil {
 		return err
 	}
+	before, err := f.Settings(ctx, installation, repo)
+	if err != nil {
+		return err
+	}
 	b, err := mirror.ReadFile(ctx, sha, settingsFile, settingsLimit)
 	bad, err := f.readAndSave(ctx, installation, repo, sha, b, err)
+	if err == nil {
+		err = f.createLabel(ctx, installation, repo, before.Label)
+	}
 	if err == nil {
 		_, err = f.updatePolicies(ctx, installation, repo, sha, f.ownPolicies(installation, repo, sha))
 	}
@@ -176,6 +183,15 @@ func (f *Files) Edited(ctx context.Context, installation int64, repo sia.Repo, b
 		f.log.WarnContext(ctx, "settings can't be used", "repo", repo.String(), "sha", sha, "why", bad.Error())
 	}
 	return err
+}
+
+// createLabel plans another setup of a repository, which creates its label, if that is no longer before.
+func (f *Files) createLabel(ctx context.Context, installation int64, repo sia.Repo, before string) error {
+	now, err := f.Settings(ctx, installation, repo)
+	if err != nil || strings.EqualFold(now.Label, before) {
+		return err
+	}
+	return f.store.PlanSetups(ctx, installation, []sia.Repo{repo}, 1, true)
 }
 
 // covers reports whether the installation covers a repository, as far as SIA knows.

@@ -36,8 +36,10 @@ func readPullRequest(payload any, r meta) ([]sia.Intent, *administration) {
 		in.Bot = false
 		in.Event.Fact = sia.Retargeted{Base: p.GetBase().GetRef(), SHA: sia.SHA(p.GetBase().GetSHA())}
 	case "closed":
+		in.Bot = false // merge queues and other bots merge and close, too
 		in.Event.Fact = sia.PullClosed{Merged: p.GetMerged(), Head: sia.SHA(p.GetHead().GetSHA())}
 	case "reopened":
+		in.Bot = false
 		in.Event.Fact = sia.PullReopened{Number: p.GetNumber(), NodeID: p.GetNodeID(), URL: p.GetHTMLURL()}
 	case "ready_for_review", "converted_to_draft":
 		if e.GetSender().GetLogin() == r.slug+"[bot]" { // checks that skip drafts start or stop

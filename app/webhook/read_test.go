@@ -172,6 +172,10 @@ func TestRead(t *testing.T) {
 			`{"action":"reopened","pull_request":{"number":4,"node_id":"n","html_url":"u",` + branch + `},` + head + `}`,
 			[]string{`pull_reopened {"number":4,"node_id":"n","url":"u"} by ada ` + plain +
 				` refs=[branch:sia/issue-3-x] id=delivery/g`}},
+		{"a pull request that a merge queue merges", "pull_request",
+			`{"action":"closed","pull_request":{"number":4,"merged":true,` + branch + `},` + bot + `}`,
+			[]string{`pull_closed {"merged":true,"head":"abc"} by fixer[bot] ` + plain +
+				` refs=[branch:sia/issue-3-x] id=delivery/g`}},
 		{"a draft that is ready", "pull_request",
 			`{"action":"ready_for_review","pull_request":{"number":4,` + branch + `},` + head + `}`,
 			[]string{`draft_changed {"draft":false} by ada ` + plain + ` refs=[branch:sia/issue-3-x] id=delivery/g`}},

@@ -131,8 +131,8 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 	defer cancel()
 	fact := sia.AttemptEnded{
 		End: res.End, Reason: res.Reason, Turns: res.Turns, Cost: res.Cost, Agent: res.Agent, Summary: res.Summary,
-		LeftOut: res.LeftOut,
-		Tokens:  agent.TokensOf(res.Usage), Edits: res.Edits, Signals: res.Signals, Risk: res.Risk, Check: res.Check,
+		LeftOut: res.LeftOut, Built: res.Built,
+		Tokens: agent.TokensOf(res.Usage), Edits: res.Edits, Signals: res.Signals, Risk: res.Risk, Check: res.Check,
 		Affected:     res.Affected,
 		LessonsShown: res.LessonsShown, LessonsWithheld: res.LessonsWithheld,
 	}
@@ -442,8 +442,9 @@ func (w *attemptWorker) commit(
 	}
 	spec.Trailers = append(spec.Trailers, signOff(t, bot)...)
 	sha, err := space.Commit(ctx, spec)
-	fact.LeftOut = agent.LeftOutOf(fact.LeftOut, agent.LeftOut(space.LeftOut()))
-	fact.Summary = agent.WithLeftOut(fact.Summary, fact.LeftOut)
+	left, built := agent.LeftOutOf(fact.LeftOut, agent.LeftOut(space.LeftOut()))
+	fact.LeftOut, fact.Built = left, cmp.Or(built, fact.Built)
+	fact.Summary = agent.WithLeftOut(fact.Summary, strings.TrimSpace(left+" "+fact.Built))
 	if errors.Is(err, gitops.ErrEmpty) {
 		return nil
 	}

@@ -87,7 +87,7 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 		Seconds: time.Since(r.began).Seconds(), Attempts: []runAttempt{}, Findings: []string{}}
 	for _, a := range t.Attempts {
 		told := runAttempt{Number: a.Number, Outcome: string(a.Outcome), Reason: a.Reason,
-			Technique: string(a.Technique), LeftOut: a.LeftOut, Credits: a.Cost.String()}
+			Technique: string(a.Technique), LeftOut: strings.TrimSpace(a.LeftOut + " " + a.Built), Credits: a.Cost.String()}
 		for _, iv := range t.Interventions {
 			if iv.After == a.Number-1 {
 				told.ByRules, told.Unreviewed = iv.Diagnosis.Fallback, unreviewed(iv)

@@ -38,7 +38,7 @@ func TestWrongUsage(t *testing.T) {
 		"run --issue x --approaches 21":         `--approaches: "21" is out of range; give 1 to 20`,
 		"serve --db nonsense":                   `--db: "nonsense" is no database`,
 		"serve --db host=h":                     "--db: open the database: words such as host=",
-		"serve --attempts 0":                    `--attempts: "0" is too little; give at least 1`,
+		"serve --attempts 0":                    `--attempts: "0" is out of range; give 1 to 10000`,
 		"serve --role intak":                    `--role: there is no role "intak"; give intake, work, web or all`,
 		"serve --role work":                     "--role work: servers with roles share a database",
 		"serve --write-spacing=-1s":             `--write-spacing: "-1s" is too little`,

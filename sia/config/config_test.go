@@ -483,6 +483,8 @@ func TestTogether(t *testing.T) {
 		{"a name that is none", "agent: {kind: command, command: codex, env: [API-KEY]}",
 			"f:1:40: agent.env: \"API-KEY\" is no name of an environment variable: want letters, digits and underscores, " +
 				"such as API_KEY"},
+		{"a label of a state", "label: SIA:Working",
+			"f:1:1: label: labels that begin with sia: show the state of an issue; choose another name, such as sia"},
 		{"memory where people work", "memory: {branch: main}",
 			"f:1:10: memory.branch: `main` is a branch that people work on; memory needs one of its own, such as sia/memory"},
 		{"memory where SIA works", "memory: {branch: sia/issue-1-x}", "f:1:10: memory.branch: branches of that name hold " +

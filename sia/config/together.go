@@ -15,6 +15,9 @@ var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 // workBranches are common names of branches that people work on; memory must not use them.
 var workBranches = []string{"main", "master", "trunk", "develop", "dev", "gh-pages", "HEAD"}
 
+// stateLabels is the beginning of the labels that SIA puts on issues for their states.
+const stateLabels = "sia:"
+
 // checkCombinations checks constraints that involve several settings.
 func checkCombinations(settings sia.Settings, file *yamlfile.File) {
 	at := func(path, format string, args ...any) { file.Note(path, "", format, args...) }
@@ -33,6 +36,9 @@ func checkCombinations(settings sia.Settings, file *yamlfile.File) {
 			at("agent.env", "%q is no name of an environment variable: want letters, digits and underscores, such as API_KEY",
 				name)
 		}
+	}
+	if strings.HasPrefix(strings.ToLower(settings.Label), stateLabels) {
+		at("label", "labels that begin with %s show the state of an issue; choose another name, such as sia", stateLabels)
 	}
 	if b := settings.Memory.Branch; b != "" {
 		switch {

@@ -86,7 +86,7 @@ func TestQuestionFits(t *testing.T) {
 			sia.Attempt{LeftOut: left, Failures: red("npm ERR! .npmrc not found")}, files},
 		{"nothing else in it", sia.UnclearInstructions, sia.Attempt{LeftOut: left}, files},
 		{"nothing but what builds made", sia.UnclearInstructions,
-			sia.Attempt{LeftOut: sia.LeftOutBuilt + "`a.o`, `b` and 2 more."}, ""},
+			sia.Attempt{Built: "SIA left out what commands built: `a.o`, `b` and 2 more."}, ""},
 		{"stopped with another change", sia.RepeatedError,
 			sia.Attempt{LeftOut: left, Diff: sia.DiffStat{Files: 1}, Reason: "it repeated itself"}, ""},
 	} {

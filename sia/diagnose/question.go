@@ -31,7 +31,7 @@ func questionFor(in Input, p sia.Pattern, findings []finding) personQuestion {
 	unclear := p == sia.UnclearSpecification || p == sia.UnclearInstructions
 	switch {
 	case lacksLeftOut(in.Attempt):
-		q.blocker = in.Attempt.LeftOut
+		q.blocker = strings.TrimSpace(in.Attempt.LeftOut + " " + in.Attempt.Built)
 		q.question = "How should SIA go on, given that it may not write these files?"
 		q.options = []sia.Option{
 			{Text: "A person writes them; do the rest of the issue", Fastest: true},
@@ -61,7 +61,7 @@ func questionFor(in Input, p sia.Pattern, findings []finding) personQuestion {
 }
 
 var (
-	// leftOutName matches a file or folder in [sia.Attempt.LeftOut].
+	// leftOutName matches a file or folder in [sia.Attempt.LeftOut] or Built.
 	leftOutName = lazyregexp.New("(?:: |, | and )`([^`]+)`")
 	missingFile = lazyregexp.New(`(?i)no such file|not found|does not exist|doesn't exist|ENOENT|missing|` +
 		`(can't|cannot|could not|couldn't|unable to|failed to) (find|open|read|load|stat|access)`)
@@ -70,10 +70,10 @@ var (
 // lacksLeftOut reports whether an attempt failed because of files left out of its change: the change is empty without
 // them, or a failed check reports one as missing.
 func lacksLeftOut(a sia.Attempt) bool {
-	if a.LeftOut == "" || len(a.Failures) == 0 {
-		return a.LeftOutWork() != "" && a.Diff.Files == 0
+	if len(a.Failures) == 0 {
+		return a.LeftOut != "" && a.Diff.Files == 0
 	}
-	for _, m := range leftOutName.FindAllStringSubmatch(a.LeftOut, -1) {
+	for _, m := range leftOutName.FindAllStringSubmatch(a.LeftOut+" "+a.Built, -1) {
 		for _, f := range a.Failures {
 			for l := range strings.Lines(f.Excerpt) {
 				if strings.Contains(l, m[1]) && missingFile.MatchString(l) {

@@ -340,7 +340,7 @@ func findUnclear(in Input) (finding, bool) {
 			evidence: fmt.Sprintf("the issue has %d words and leaves open what is wanted", words)}, true
 	case in.Attempt.Diff.Files == 0 && len(in.Attempt.Failures) == 0:
 		evidence := "the attempt changed nothing"
-		if in.Attempt.LeftOutWork() != "" {
+		if in.Attempt.LeftOut != "" {
 			evidence = "all that the attempt changed was left out"
 		}
 		return finding{pattern: sia.UnclearInstructions, confidence: 0.45,

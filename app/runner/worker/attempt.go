@@ -263,7 +263,7 @@ func (a *attempt) pack(ctx context.Context, space *gitops.Workspace, o *runner.O
 	space.KeepWritten(o.Result.Written)
 	by := gitops.Signature{Name: "SIA", Email: "sia@localhost", When: time.Unix(0, 0).UTC()}
 	sha, err := space.Commit(ctx, gitops.CommitSpec{Message: "What the attempt changed", Author: by, Committer: by})
-	o.Result.LeftOut = agent.LeftOutOf(o.Result.LeftOut, agent.LeftOut(space.LeftOut()))
+	o.Result.LeftOut, o.Result.Built = agent.LeftOutOf(o.Result.LeftOut, agent.LeftOut(space.LeftOut()))
 	switch {
 	case errors.Is(err, gitops.ErrEmpty):
 		return nil, nil
