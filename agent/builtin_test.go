@@ -220,7 +220,7 @@ func TestFinishWithoutALedger(t *testing.T) {
 	}
 }
 
-// What would be refused at the push is told to the agent once, at its first finish.
+// The agent gets the reason why its change would be refused at the push, once, at its first finish.
 func TestFinishWithAChangeThatCantBePushed(t *testing.T) {
 	for name, c := range map[string]struct {
 		refusals []string // one a call; "unknown": an error

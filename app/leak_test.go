@@ -64,7 +64,7 @@ func TestNoSecretLeaves(t *testing.T) {
 				call("read", map[string]any{"path": "README.md"}), call("search", map[string]any{"pattern": tok["tool arguments"]}),
 				call("run", map[string]any{"command": "echo " + tok["command output"]}),
 				write("config.yml", "a: 1\nkey: "+tok["commit"]+"\n"),
-			}}, finish, finish, // it is told of the secret, and leaves it
+			}}, finish, finish, // the first is answered with the secret's place, and the agent leaves it
 		}},
 		{Name: "the log", Model: "sia", User: "the greeting is",
 			Turns: diagnosis("example-injection", "Write the exact line into hello.txt.")},

@@ -30,6 +30,27 @@ func TestFailuresComeToRest(t *testing.T) {
 	}
 }
 
+// People are warned of an outage that delays an effect which the task waits for, and of no other.
+func TestOutageWarns(t *testing.T) {
+	const down = "the model coder is overloaded. Try later."
+	task := Task{ID: "9-3", State: Working, Version: 7, Settings: DefaultSettings(), Attempts: []Attempt{{Number: 1}},
+		Pending: map[string]EffectKind{"attempt": DoAttempt, "sync": DoSync}}
+	for key, warned := range map[string]bool{"attempt": true, "sync": false, "gone": false} {
+		kind := task.Pending[key]
+		if kind == "" {
+			kind = DoAttempt
+		}
+		r := Step(task, Event{ID: key + "/delayed", Fact: EffectDelayed{Key: key, Effect: kind, Reason: down}})
+		want := ""
+		if warned {
+			want = "the model coder is overloaded. Try later. SIA tries again until that is over"
+		}
+		if r.Task.Warning != want || r.Task.State != Working || r.Task.Pending["attempt"] == "" {
+			t.Errorf("%s: %s, it warns of %q, want %q", key, r.Task.State, r.Task.Warning, want)
+		}
+	}
+}
+
 // A successful sync clears the warning about a failed one, and GitHub is updated. Another warning stays.
 func TestWarningOfTroubleThatIsOver(t *testing.T) {
 	for _, other := range []string{"", "the settings can't be read"} {

@@ -325,7 +325,7 @@ func (s *step) waitForNext(waits bool, what string) {
 	case s.t.State == Escalated:
 		s.waits = "SIA waits for an answer first"
 	case s.t.State == Diagnosing:
-		s.waits = fmt.Sprintf("what follows attempt %d is being chosen: if it comes too late for that, %s", n, what)
+		s.waits = fmt.Sprintf("SIA is choosing what follows attempt %d: if that is done already, %s", n, what)
 	default:
 		s.waits = fmt.Sprintf("attempt %d comes first: if that fails, %s", n, what)
 	}

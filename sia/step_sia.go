@@ -302,7 +302,7 @@ func (s *step) effectDelayed() {
 		s.ignore(late)
 		return
 	}
-	s.t.Warning, s.t.WarningOf = f.Reason+". SIA tries again until that is over", f.Effect
+	s.t.Warning, s.t.WarningOf = strings.TrimRight(f.Reason, ".")+". SIA tries again until that is over", f.Effect
 	s.because("%s waits: %s", f.Effect, f.Reason)
 }
 

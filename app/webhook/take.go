@@ -286,6 +286,15 @@ func (t *intentRun) begin(ctx context.Context) (ended bool, err error) {
 	return false, t.Memory.Restore(ctx, t.intent.Installation, t.intent.Repo, start.Issue)
 }
 
+// halted returns why no attempt begins in the repository, and what ends that; "": nothing is paused.
+func (t *intentRun) halted(ctx context.Context) (string, error) {
+	h, is, err := t.Store.HaltOver(ctx, t.intent.Installation, t.intent.Repo.ID)
+	if err != nil || !is {
+		return "", err
+	}
+	return strings.TrimRight(h.Reason, ".") + "; " + h.Scope.LiftedBy(), nil
+}
+
 // apply applies the event to its tasks, or answers a command that has none.
 func (t *intentRun) apply(ctx context.Context) (ended bool, err error) {
 	if len(t.targets) == 0 {
@@ -294,16 +303,12 @@ func (t *intentRun) apply(ctx context.Context) (ended bool, err error) {
 	if err := t.resolveUse(ctx, t.targets); err != nil {
 		return false, err
 	}
-	halted := ""
-	if h, is, err := t.Store.HaltOver(ctx, t.intent.Installation, t.intent.Repo.ID); err != nil {
-		return false, err
-	} else if is {
-		halted = strings.TrimRight(h.Reason, ".") + "; " + h.Scope.LiftedBy()
-	}
 	for _, to := range t.targets {
 		switch to.event.Fact.(type) {
 		case sia.Start, sia.Retry:
-			to.event.Halted = halted
+			if to.event.Halted, err = t.halted(ctx); err != nil {
+				return false, err
+			}
 		}
 		if _, err := t.Store.Apply(ctx, to.task, to.event); err != nil {
 			return false, err

@@ -102,7 +102,7 @@ func TestRunnerDiskFull(t *testing.T) {
 	}
 }
 
-// A model that can't be asked is told from a server that can't be reached.
+// The log distinguishes a model that can't be asked from a server that can't be reached.
 func TestModelWithoutServer(t *testing.T) {
 	status, ours := http.StatusOK, true
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
