@@ -13,6 +13,7 @@ import (
 	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/agent/testrun"
 	"github.com/sia-bot/sia/sia/failure"
+	"github.com/sia-bot/sia/sia/lazyregexp"
 	"github.com/sia-bot/sia/sia/text"
 	"github.com/sia-bot/sia/sia/visible"
 	"github.com/sia-bot/sia/sim/ghsim"
@@ -99,7 +100,7 @@ func (r *localRun) checkWith(ctx context.Context, sha, command string) (out chec
 		out.passed, out.log, out.noRun = false, out.log+"\nNo test was run.", "it runs no test"
 		return out
 	}
-	if res.ExitCode == exitNotExecutable || res.ExitCode == exitNotFound {
+	if res.ExitCode == exitNotExecutable || res.ExitCode == exitNotFound || lacksRunner(command, res.Output) {
 		out.noRun = "a program that it needs is not there, or can't be run"
 	}
 	if failed != "" && !out.passed && !r.setupNeedless {
@@ -109,6 +110,15 @@ func (r *localRun) checkWith(ctx context.Context, sha, command string) (out chec
 		out.log += "\n" + res.String() + "\n" + res.Why
 	}
 	return out
+}
+
+// noModule matches what Python prints when it does not find the module of its option -m.
+var noModule = lazyregexp.New(`(?m)^\S*python[\d.]*(?:\.exe)?: No module named '?([\w.]+)'?\s*$`)
+
+// lacksRunner reports whether a command ran a module of Python, such as pytest, that is not installed.
+func lacksRunner(command string, output []byte) bool {
+	m := noModule.FindSubmatch(output)
+	return m != nil && strings.Contains(command+" ", "-m "+string(m[1])+" ")
 }
 
 // checkOut checks a commit out into a folder that is empty or does not exist. As in attempts, files of Git LFS stay
