@@ -43,6 +43,9 @@ func (c *demoCmd) Run(e *cli.Env) (err error) {
 	if c.Issue+c.Test != "" && c.Repo == "" {
 		return cli.Usage("--issue and --test go with --repo: the story brings its own issues")
 	}
+	if c.Keep && c.Repo != "" {
+		return cli.Usage("--keep goes with the story: with --repo the result is a branch, which stays")
+	}
 	if c.Repo != "" && c.ModelURL == "" {
 		return cli.Usage("--repo needs a real model, for the scripted one knows only its own story: give --model-url and " +
 			"--model")

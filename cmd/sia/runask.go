@@ -26,7 +26,7 @@ func (r *localRun) ask(t sia.Task) (done bool, err error) {
 			number = e.Issue
 		}
 	}
-	key := fmt.Sprint(t.State, about, t.Credits.Budget, len(t.Attempts))
+	key := fmt.Sprint(t.State, about, t.Credits.Budget, len(t.Attempts), t.Wanted, t.WantedCoder)
 	switch {
 	case key == r.lastQuestion && time.Since(r.answeredAt) < answerTimeout:
 		return false, nil // the answer is still being processed

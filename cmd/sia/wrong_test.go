@@ -54,6 +54,7 @@ func TestWrongUsage(t *testing.T) {
 		"bench --tasks 0":                       `--tasks: "0" is too little; give at least 1`,
 		"demo --timeout=-1s":                    `--timeout: "-1s" is too little`,
 		"demo --issue x":                        "--issue and --test go with --repo",
+		"demo --repo x --keep":                  "--keep goes with the story",
 		"demo --repo x":                         "--repo needs a real model",
 		"man nonsense":                          `there is no command "nonsense"`,
 		"memory show bogus":                     "neither owner/name#issue nor owner/name",
