@@ -110,3 +110,11 @@ func WriteDefinitions(root string, files map[string][]byte) (names []string, err
 	}
 	return names, nil
 }
+
+// writeFile writes a file and creates its parent folders.
+func writeFile(path string, content []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, content, 0o644)
+}
