@@ -132,8 +132,6 @@ func (b *Bench) try(ctx context.Context, f Fact) Result {
 	t := &Try{Bench: b, ctx: ctx, result: &r}
 	missing := missingPermissions(f.Needs, b.raw.Granted)
 	switch {
-	case f.Probe == nil:
-		t.Skip(f.NotFor)
 	case ctx.Err() != nil:
 		t.Skip("the run was stopped before")
 	case missing != "":
