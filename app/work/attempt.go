@@ -466,7 +466,15 @@ func (w *attemptWorker) count(diff gitops.Diff, fact *sia.AttemptEnded) {
 	for _, f := range diff.Files[:min(len(diff.Files), 50)] {
 		fact.Diff.Paths = append(fact.Diff.Paths, f.Path)
 	}
-	fact.Hunks = stuck.Hunks(strings.Split(diff.Patch, "\n"))
+	fact.Hunks = stuck.Hunks(func(yield func(string, []string) bool) {
+		for _, f := range diff.Files {
+			for _, h := range f.Hunks {
+				if !yield(f.Path, h.Lines) {
+					return
+				}
+			}
+		}
+	})
 }
 
 // progressInterval is the interval of progress reports: a long attempt costs GitHub thirty edits of a comment.
