@@ -19,14 +19,8 @@ import (
 
 // isDefinition reports whether a path is that of a repository's technique or policy.
 func isDefinition(name string) bool {
-	ext := path.Ext(name)
-	switch path.Dir(name) {
-	case technique.Dir:
-		return ext == ".md" && path.Base(name) != "README.md"
-	case policies.Dir:
-		return ext == ".yml" || ext == ".yaml"
-	}
-	return false
+	isTechnique := path.Dir(name) == technique.Dir && path.Ext(name) == ".md" && path.Base(name) != "README.md"
+	return isTechnique || policies.IsFile(name)
 }
 
 // withShipped adds the techniques and policies that ship with SIA to a repository's own, at their usual paths, unless
