@@ -118,7 +118,7 @@ func (c *runCmd) run(e *cli.Env) (runResult, error) {
 		return none, err
 	}
 	out, err := r.play()
-	if err = errors.Join(err, r.shut()); out.Base == "" { // no result
+	if err = errors.Join(err, r.Close()); out.Base == "" { // no result
 		return none, err
 	}
 	if c.Output != "json" {

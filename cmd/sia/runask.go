@@ -62,7 +62,7 @@ func (r *localRun) ask(t sia.Task) (done bool, err error) {
 	if t.State == sia.Escalated && !strings.HasPrefix(answer, "/") { // on the task's own issue, plain text is a comment
 		answer = "/sia answer " + answer
 	}
-	_, err = r.sim.Comment(r.repo, number, runUser, answer)
+	_, err = r.Sim.Comment(r.repo, number, runUser, answer)
 	return false, err
 }
 
@@ -71,7 +71,7 @@ var foldTags = lazyregexp.New(`</?(?:details|summary)>`)
 
 // printReplies prints SIA's replies to commands, such as /sia help. Its open question is asked again.
 func (r *localRun) printReplies() {
-	for _, e := range r.sim.Timeline("issue_comment.created") {
+	for _, e := range r.Sim.Timeline("issue_comment.created") {
 		if e.Seq > r.lastReply && commentedAs(string(sia.DoReply))(e) {
 			r.lastReply, r.lastQuestion = e.Seq, ""
 			said := foldTags.ReplaceAllString(visible.Markdown(e.Detail), "")
@@ -89,8 +89,8 @@ func (r *localRun) withoutLinks(said string) string {
 	return markdownLink.ReplaceAllStringFunc(said, func(link string) string {
 		m := markdownLink.FindStringSubmatch(link)
 		address, words := cmp.Or(m[2], link), m[1]
-		page, isSim := strings.CutPrefix(address, r.sim.URL()+"/"+r.repo+"/")
-		if !isSim && !strings.HasPrefix(address, r.pages()+"/") {
+		page, isSim := strings.CutPrefix(address, r.Sim.URL()+"/"+r.repo+"/")
+		if !isSim && !strings.HasPrefix(address, r.Pages()+"/") {
 			return link
 		}
 		kind, name, _ := strings.Cut(page, "/")
