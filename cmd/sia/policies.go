@@ -164,27 +164,13 @@ type policiesCheckCmd struct {
 	cli.Format `embed:""`
 }
 
-// checkedPolicy is the JSON of sia policies check.
-type checkedPolicy struct {
-	File     string        `json:"file"`
-	ID       string        `json:"id,omitempty"` // set if nothing is wrong
-	Problems []fileProblem `json:"problems"`
-}
-
 // Run checks a policy file.
 func (c *policiesCheckCmd) Run(e *cli.Env) error {
 	p, err := policyFile(c.File)
-	all, other := problemsOf(err)
-	if other != nil || err != nil && c.Output != "json" {
-		return err
+	if err != nil {
+		return checkedFile{File: c.File}.report(e, c.Format, err, "")
 	}
-	checked := checkedPolicy{File: c.File, Problems: all}
-	if err == nil {
-		checked.ID = p.ID()
-	}
-	return c.Report(e, checked, err == nil, func() error {
-		return e.Sayf("%s: good, %s for %s\n", c.File, p.ID(), p.Selector)
-	})
+	return checkedFile{File: c.File, ID: p.ID()}.report(e, c.Format, nil, fmt.Sprintf(", %s for %s", p.ID(), p.Selector))
 }
 
 type policiesDiffCmd struct {
