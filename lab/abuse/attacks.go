@@ -380,8 +380,8 @@ func (p *target) hostileReplay(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := replay.Mine(ctx, replay.MineSpec{History: history, Folder: mined, Box: p.set.Box, Repo: "hostile", Max: 1,
-		Candidates: 3, Budget: taskTimeout, Within: 10 * time.Second, Logger: silent}); err != nil {
+	if _, err := replay.Mine(ctx, replay.MineSpec{History: history, Folder: mined, Box: p.set.Box, Repo: "hostile",
+		Max: 1, Candidates: 3, Budget: taskTimeout, Within: 10 * time.Second, Logger: silent}); err != nil {
 		return fmt.Errorf("mine: %w", err)
 	}
 	if _, err := os.Stat(canary); err == nil {

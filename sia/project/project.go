@@ -28,7 +28,7 @@ type Language struct {
 type Command struct {
 	Line  string   `json:"command"`
 	Why   string   `json:"why"`             // reason for people, without a period
-	Hosts []string `json:"hosts,omitempty"` // names of the hosts that it fetches from by HTTPS; empty: it needs no network
+	Hosts []string `json:"hosts,omitempty"` // names of the hosts that it fetches from by HTTPS; empty: none
 }
 
 // Hosts returns the distinct hosts that the setup fetches from, in the order of the commands.

@@ -1,4 +1,5 @@
-// Package stage runs the production app on a simulated GitHub in this process, for the demo, sia run and the benchmarks.
+// Package stage runs the production app on a simulated GitHub in this process, for the demo, sia run and
+// the benchmarks.
 package stage
 
 import (
