@@ -19,7 +19,6 @@ import (
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/failure"
-	"github.com/sia-bot/sia/sia/text"
 	"github.com/sia-bot/sia/sim/ghsim"
 	"github.com/sia-bot/sia/sim/stage"
 )
@@ -156,11 +155,8 @@ func (r *localRun) play() (out runResult, err error) {
 	}
 	r.forecast()
 	if r.job.uncommitted {
-		r.progress("Changes that are not committed are left alone, and are no part of this.")
-	}
-	if len(r.job.untrackedTests) > 0 {
-		r.progress("Not part of the check, since Git does not track them: %s. To have them checked, commit them first.",
-			text.List(r.job.untrackedTests))
+		r.progress("What is not committed, untracked files included, is left alone and not checked. Commit what belongs " +
+			"to the work first.")
 	}
 	if len(r.job.submodules) > 0 {
 		r.progress("Submodules are not copied, so tests that need them fail: %s", strings.Join(r.job.submodules, ", "))
