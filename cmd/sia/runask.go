@@ -83,35 +83,16 @@ func (r *localRun) printReplies() {
 // markdownLink matches a link of Markdown, or an address by itself.
 var markdownLink = lazyregexp.New(`\[([^\]\n]*)\]\((http://[^\s)]*)\)|http://[^\s)>\]]+`)
 
-// withoutLinks replaces links to the servers of this process, which no browser can show and which end with the run, by
-// what they link to in the clone.
+// withoutLinks leaves only the words of links to the servers of this process, which no browser can show and which end
+// with the run.
 func (r *localRun) withoutLinks(said string) string {
 	return markdownLink.ReplaceAllStringFunc(said, func(link string) string {
 		m := markdownLink.FindStringSubmatch(link)
-		address, words := cmp.Or(m[2], link), m[1]
-		page, isSim := strings.CutPrefix(address, r.Sim.URL()+"/"+r.repo+"/")
-		if !isSim && !strings.HasPrefix(address, r.Pages()+"/") {
+		address := cmp.Or(m[2], link)
+		if !strings.HasPrefix(address, r.Sim.URL()+"/") && !strings.HasPrefix(address, r.Pages()+"/") {
 			return link
 		}
-		kind, name, _ := strings.Cut(page, "/")
-		name, _, _ = strings.Cut(name, "#")
-		at := "not shown in a terminal"
-		switch kind {
-		case "commit":
-			at = fmt.Sprintf("commit %.9s", name)
-		case "tree":
-			at = "branch " + r.job.branch
-		case "blob":
-			ref, file, _ := strings.Cut(name, "/")
-			at = file + " of commit " + fmt.Sprintf("%.9s", ref)
-			if strings.HasPrefix(file, memoryFolder) {
-				at = file + ", which --memory commits"
-			}
-		}
-		if words == "" {
-			return at
-		}
-		return words + " (" + at + ")"
+		return cmp.Or(m[1], "a page that is not shown in a terminal")
 	})
 }
 
