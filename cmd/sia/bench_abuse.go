@@ -26,7 +26,7 @@ func (*benchAbuseCmd) Help() string {
 
 // Run plays the attacks and prints one table.
 func (c *benchAbuseCmd) Run(e *cli.Env) error {
-	box, err := openSandbox(e.Ctx, sandbox.Options{Logger: silentLogger()})
+	box, err := cli.OpenSandbox(e.Ctx, sandbox.Options{Logger: silentLogger()})
 	if err != nil {
 		return fmt.Errorf("what the sandbox holds can't be tried here: %w", err)
 	}
@@ -34,7 +34,7 @@ func (c *benchAbuseCmd) Run(e *cli.Env) error {
 	if err != nil {
 		return err
 	}
-	all, err := abuse.Run(e.Ctx, abuse.Config{Only: c.Only, Box: box, Forward: forwardCommand(), Stdlib: stdlibFolder(),
+	all, err := abuse.Run(e.Ctx, abuse.Config{Only: c.Only, Box: box, Forward: cli.ForwardCommand(), Stdlib: stdlibFolder(),
 		Program: []string{self, "bench", "abuse"}, Disk: c.Disk,
 		Progress: func(attack string) { fmt.Fprintf(e.Err, "%s…\n", attack) }})
 	if err != nil {

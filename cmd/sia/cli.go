@@ -45,8 +45,8 @@ type commandLine struct {
 	Version    versionCmd    `cmd:"" group:"shell" help:"Print the version." example:"sia version --output json"`
 	Help       helpCmd       `cmd:"" group:"shell" help:"Say what a command does: sia help [command]." example:"sia help task show"`
 
-	Forward  forwardCmd  `cmd:"" hidden:"" passthrough:"" group:"shell" help:"Runs inside the sandbox, between a setup command and the hosts that it may reach."`
-	Complete completeCmd `cmd:"" hidden:"" passthrough:"" group:"shell" help:"Says how a command line may go on; shells ask."`
+	Forward  cli.ForwardCmd `cmd:"" hidden:"" passthrough:"" group:"shell" help:"Runs inside the sandbox, between a setup command and the hosts that it may reach."`
+	Complete completeCmd    `cmd:"" hidden:"" passthrough:"" group:"shell" help:"Says how a command line may go on; shells ask."`
 
 	cli.Global `embed:""`
 }

@@ -119,7 +119,7 @@ func bookings() (ghsim.RepoSpec, error) {
 
 // open starts the stage.
 func (c *demoCmd) open(e *cli.Env, spec ghsim.RepoSpec, name string) (*stage.Stage, error) {
-	set := stage.Config{Owner: demoUser, Name: name, Spec: spec, Logger: silentLogger(), Forward: forwardCommand(),
+	set := stage.Config{Owner: demoUser, Name: name, Spec: spec, Logger: silentLogger(), Forward: cli.ForwardCommand(),
 		Stdlib: stdlibFolder()}
 	if c.Verbose {
 		set.Logger = e.Logger

@@ -104,7 +104,7 @@ func (c *runCmd) start(e *cli.Env, j localJob) (_ *localRun, err error) {
 	// Ctrl-C, and a write to a closed pipe, end the run. The run then stops the server, which has its own context.
 	r.Stage, err = stage.Start(context.WithoutCancel(e.Ctx), stage.Config{Owner: runUser, Name: j.name,
 		Spec:   ghsim.RepoSpec{From: copied, DefaultBranch: j.baseName, LastNumber: last},
-		Models: j.models, Logger: logger, Forward: forwardCommand(), Stdlib: stdlibFolder(), NoWorkflows: true,
+		Models: j.models, Logger: logger, Forward: cli.ForwardCommand(), Stdlib: stdlibFolder(), NoWorkflows: true,
 		Closed: true, Priced: !c.Free, SetupHosts: j.hosts, AgentPath: c.AgentPath, ModelsDir: defaultDir(),
 		Local: app.Local{Anonymous: true, Settings: func(s *sia.Settings) { *s = r.job.settings }, Policies: j.policies,
 			Ignored: ignored, BeforeTests: r.runsTests, Findings: r.editFindings}})
