@@ -130,17 +130,8 @@ func (c *policiesListCmd) Run(e *cli.Env) error {
 	}
 	return cli.List(e, c.Format, all, "", []string{"DECISION", "POLICY", "LAYER", "HOLDS FOR", "WHY"},
 		func(t cli.Table, p shownPolicy) {
-			t.Rowf("%s\t%s\t%s\t%s\t%s", p.Decision, p.ID, p.Layer, p.Holds, text.Clip(firstSentence(p.Reasoning), 100))
+			t.Rowf("%s\t%s\t%s\t%s\t%s", p.Decision, p.ID, p.Layer, p.Holds, text.Clip(text.FirstSentence(p.Reasoning), 100))
 		})
-}
-
-// firstSentence returns the first sentence of a text, in one line.
-func firstSentence(s string) string {
-	s = text.OneLine(s)
-	if first, _, more := strings.Cut(s, ". "); more {
-		return first + "."
-	}
-	return s
 }
 
 type policiesShowCmd struct {
