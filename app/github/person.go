@@ -77,7 +77,7 @@ func (p *People) clientFor(token string) *gh.Client {
 func (p *People) Who(ctx context.Context, token string) (sia.Actor, error) {
 	u, _, err := p.clientFor(token).Users.Get(ctx, "")
 	for wait := time.Second; statusOf(err) == http.StatusUnauthorized && wait <= newTokenWait; wait *= 2 {
-		if err := sleep(ctx, wait); err != nil {
+		if err := Sleep(ctx, wait); err != nil {
 			return sia.Actor{}, fmt.Errorf("ask GitHub who signs in: %w", err)
 		}
 		u, _, err = p.clientFor(token).Users.Get(ctx, "")
