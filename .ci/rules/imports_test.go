@@ -47,7 +47,7 @@ var layers = [][]string{
 		"app/web/...", "app/metrics", "app/trace", "app/probe", "app/runner/..."},
 	{"app"},
 	{"lab/..."},
-	{"lab/located", "lab/scale"},
+	{"lab/abuse", "lab/located", "lab/scale"},
 	{"cmd/internal/cli"},
 	{"cmd/..."},
 }
@@ -334,6 +334,8 @@ func TestTheRulesThemselves(t *testing.T) {
 		{"app/notify", "app/sweep", false},
 		{"app/learn", "app/store", true},
 		{"lab/scale", "sim/ghsim", true},
+		{"lab/abuse", "lab/replay", true},
+		{"lab/abuse", "sim/stage", true},
 		{"lab/replay", "gitops", true},
 		{"lab/replay", "app/atomicfile", true},
 		{"app/store", "app/atomicfile", true},

@@ -33,8 +33,7 @@ type sandboxCmd struct {
 
 // Run measures and prints one table. Absolute times are not comparable between machines; ratios are.
 func (c *sandboxCmd) Run(e *cli.Env) (err error) {
-	o := sandbox.Options{Self: forwardCommand(), Logger: slog.New(slog.DiscardHandler)}
-	box, err := sandbox.New(o, sandbox.Probe(e.Ctx, o))
+	box, err := cli.OpenSandbox(e.Ctx, sandbox.Options{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return fmt.Errorf("attempts work in the sandbox only: %w", err)
 	}

@@ -18,8 +18,9 @@ import (
 
 // Form describes a kind of file.
 type Form struct {
-	Key  string // name of a key in messages, such as "setting"
-	Most int    // maximum size, in bytes
+	Key    string // name of a key in messages, such as "setting"
+	Most   int    // maximum size, in bytes
+	Others bool   // top-level keys that Into does not know are for another reader
 }
 
 // File is a file with one YAML document.
@@ -105,6 +106,16 @@ func (f *File) Word(key string) string {
 func (f *File) IsList(key string) bool {
 	v := f.topLevel(key)
 	return v != nil && v.Value.Type() == ast.SequenceType
+}
+
+// Keys returns the keys of a top-level section, in the order of the file.
+func (f *File) Keys(section string) (keys []string) {
+	if s := f.topLevel(section); s != nil {
+		for _, v := range Entries(s.Value) {
+			keys = append(keys, v.Key.GetToken().Value)
+		}
+	}
+	return keys
 }
 
 // topLevel returns the top-level entry of a key; nil if there is none.
