@@ -4,7 +4,7 @@
 // Concepts, in the order in which a log is processed:
 //
 //   - A source is the log's text: unpacked, in UTF-8, and cut where it is damaged or too large
-//     (unpack.go, codepage.go). A JUnit report is read by package junit instead (junit.go).
+//     (unpack.go). A JUnit report is read by package junit instead (junit.go).
 //   - A line is stripped of timestamps, colours and overwritten progress. Its frame is its meaning to the
 //     CI system: a step begins, a step has failed (clean.go, stamp.go, frame.go).
 //   - A word has a score of its own, and keywords select the rules that may match; one pass of
