@@ -111,6 +111,15 @@ func briefSections(b sia.Brief, proposed *sia.Plan) []promptSection {
 			intro: "Do them in this order. Go on to the next only when what follows \"Done when\" holds for the one before.",
 			body:  numberedSteps(b), priority: priorityRequired})
 	}
+	if len(b.TestHints) > 0 {
+		where := "the tests that you write"
+		if len(b.Steps) > 0 {
+			where = "the test of the step that it belongs to"
+		}
+		intro := "In these cases a test failed in other tasks here. Where one fits, cover it in " + where + ". "
+		out = append(out, promptSection{heading: "## Cases that tests should cover", intro: intro + onlyInform,
+			source: "lessons", body: bulletList(b.TestHints, maxStep), priority: priorityLessons})
+	}
 	for i, q := range b.Quotes {
 		heading := ""
 		if i == 0 {

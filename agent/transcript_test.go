@@ -108,6 +108,8 @@ func TestPromptGolden(t *testing.T) {
 		Quotes:   []string{"undefined: Foo"},
 		Examples: []sia.Example{{Path: "sms.go", Why: "The same shape.", Text: "type Sender interface{}\n"}},
 		Lessons:  []string{"Run the linter."},
+		TestHints: []string{"When a service needs credentials that are not there; check test failed with “MAIL_KEY is " +
+			"not set”: have a test cover that without the real service."},
 	}
 	b.run()
 	golden(t, "prompt.md", b.prompt()+"\n")

@@ -36,6 +36,8 @@ type Brief struct {
 	Plan    *Plan    `json:"plan,omitempty"`
 	Answers []string `json:"answers,omitempty"` // constraints that people gave
 	Lessons []string `json:"lessons,omitempty"` // matching lessons from earlier tasks
+	// cases that tests should cover, from those lessons; at most three
+	TestHints []string `json:"test_hints,omitempty"`
 	// lessons about tools, for the first call of each
 	ToolLessons []ToolLesson `json:"tool_lessons,omitempty"`
 }

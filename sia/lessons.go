@@ -6,7 +6,8 @@ import "slices"
 // sia/lesson has the full lesson.
 type LessonRef struct {
 	ID   string `json:"id" mask:"-"`
-	Text string `json:"text"` // at most a few sentences
+	Text string `json:"text"`           // at most a few sentences
+	Test string `json:"test,omitempty"` // case that a test should cover, in a sentence; empty: no test showed the lesson
 }
 
 // ToolLesson is a lesson about one of the agent's tools. It is shown or withheld at the tool's first call; an
@@ -17,6 +18,10 @@ type ToolLesson struct {
 	Text     string `json:"text,omitempty"`     // at most a few sentences; empty if withheld
 	Withheld bool   `json:"withheld,omitempty"` // it is not shown, to measure its effect
 }
+
+// maxTestHints is the maximum number of test cases in a brief, low enough that
+// the cases do not replace the task.
+const maxTestHints = 3
 
 // Teach is a person's request to learn or forget a lesson: /sia learn, /sia forget and
 // /sia wrong. It changes the repository's lessons and no task. The zero Teach is no request.
@@ -32,6 +37,18 @@ func lessonTexts(refs []LessonRef) []string {
 		texts = append(texts, r.Text)
 	}
 	return texts
+}
+
+// testHints returns the distinct cases that tests should cover, from the lessons that
+// match best.
+func testHints(refs []LessonRef) []string {
+	var hints []string
+	for _, r := range refs {
+		if r.Test != "" && len(hints) < maxTestHints && !slices.Contains(hints, r.Test) {
+			hints = append(hints, r.Test)
+		}
+	}
+	return hints
 }
 
 func lessonIDs(refs []LessonRef) []string {

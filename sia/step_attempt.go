@@ -37,7 +37,8 @@ func (s *step) begun() {
 	}
 	s.t.Author, s.t.Access, s.t.Labels = f.Author, f.Access, f.Labels
 	s.t.BaseBranch, s.t.BaseSHA, s.t.Commits = f.BaseBranch, f.BaseSHA, f.Commits
-	s.t.Brief.Lessons, s.t.Brief.ToolLessons = lessonTexts(f.Lessons), f.ToolLessons
+	s.t.Brief.Lessons, s.t.Brief.TestHints = lessonTexts(f.Lessons), testHints(f.Lessons)
+	s.t.Brief.ToolLessons = f.ToolLessons
 	if s.busy() {
 		s.giveAsked(f.Asked)
 		s.because("the last attempt is still ending; the next begins after it")

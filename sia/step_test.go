@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"github.com/sia-bot/sia/sia/plan"
@@ -107,9 +108,18 @@ func holds(t *rapid.T, before, after Task, e Event) {
 	if len(after.Attempts) > len(before.Attempts) && after.Kept != "" && after.Brief.FromBase {
 		t.Fatalf("attempt %d drops %s, which passed or is a person's", len(after.Attempts), after.Kept)
 	}
-	if f, ok := e.Fact.(Begun); ok && len(after.Attempts) > len(before.Attempts) &&
-		len(after.Brief.Lessons) != len(f.Lessons) {
-		t.Fatalf("told %+v, and the brief has %d lessons", f.Lessons, len(after.Brief.Lessons))
+	if f, ok := e.Fact.(Begun); ok && len(after.Attempts) > len(before.Attempts) {
+		var cases []string
+		for _, l := range f.Lessons {
+			if l.Test != "" && !slices.Contains(cases, l.Test) {
+				cases = append(cases, l.Test)
+			}
+		}
+		if d := cmp.Diff(cases[:min(len(cases), 3)], after.Brief.TestHints, cmpopts.EquateEmpty()); d != "" ||
+			len(after.Brief.Lessons) != len(f.Lessons) {
+			t.Fatalf("told %+v, and the brief has %d lessons and other cases for tests: %s", f.Lessons, len(after.Brief.Lessons),
+				d)
+		}
 	}
 	if !after.State.Final() && !after.Waits() && len(after.Pending) == 0 {
 		t.Fatalf("nothing is under way while %s after %s", after.State, e.Fact.Kind())

@@ -87,8 +87,8 @@ func (w *world) outcome(f Effect) Fact {
 		set.Agent.Plan = oneOf(t, "plan", []string{"", "", PlanApprove})
 		var told []LessonRef
 		for i := range evenly(t, "lessons", 0, 5) {
-			told = append(told, LessonRef{ID: fmt.Sprint(i),
-				Text: oneOf(t, "text", []string{"lesson", "lesson a", "lesson b", "lesson c", "lesson d"})})
+			told = append(told, LessonRef{ID: fmt.Sprint(i), Text: fmt.Sprint("lesson ", i),
+				Test: oneOf(t, "case", []string{"", "case a", "case b", "case c", "case d"})})
 		}
 		var done *Already
 		if w.task.ChecksIfResolved() && evenly(t, "already", 0, 7) == 0 {

@@ -162,6 +162,9 @@ func (c *lessonsProveCmd) prover(
 	}
 	coder := cmp.Or(c.Coder, player.Coders[0].Name)
 	told := replay.Variant{Name: fmt.Sprintf("%s + lesson %s", coder, l.ID), Coder: coder, Lessons: []string{l.Told()}}
+	if hint := l.Test(); hint != "" {
+		told.TestHints = []string{hint}
+	}
 	untold := replay.Variant{Name: fmt.Sprintf("%s without lesson %s", coder, l.ID), Coder: coder}
 	if err := player.Check(told); err != nil {
 		return nil, err

@@ -107,6 +107,7 @@ func showAgreement(e *cli.Env, a lessonAgreement) error {
 	w.Fieldf("lesson", "%s", l.Text)
 	w.Fieldf("when", "%s", l.Context)
 	w.Fieldf("corrects", "%s", l.Correction)
+	w.Fieldf("test", "%s", l.Test())
 	w.Fieldf("tags", "%s", strings.Join(l.Tags, ", "))
 	w.Fieldf("found by", "%s", strings.Join(l.Words, ", "))
 	for _, r := range a.In {

@@ -42,7 +42,8 @@ func (n *demoNarrator) reminder(earlier int) (int, error) {
 	if err := n.checkLessonShown(issue, l); err != nil {
 		return 0, err
 	}
-	n.tell("attempt 1: the first prompt has what #%d taught, word for word", earlier)
+	n.tell("attempt 1: the first prompt has what #%d taught, word for word, and the case that its tests should cover",
+		earlier)
 	n.tell("the agent puts the provider behind an interface from the start; commit %s is pushed",
 		sia.SHA(push.SHA).Short())
 	end, err := n.await("the check `test` ends", func(e ghsim.Entry) bool {
@@ -112,6 +113,9 @@ func (n *demoNarrator) checkLessonShown(issue int, l lesson.Lesson) error {
 		if q.Model == "coder" && q.Turn() == 0 && strings.Contains(q.User(), t.Title) {
 			if !strings.Contains(q.User(), l.Told()) {
 				return fmt.Errorf("the first prompt for #%d lacks lesson %s", issue, l.ID)
+			}
+			if hint := l.Test(); !slices.Contains(t.Brief.TestHints, hint) || !strings.Contains(q.User(), hint) {
+				return fmt.Errorf("the first prompt for #%d lacks the case that lesson %s has for tests: %q", issue, l.ID, hint)
 			}
 			return nil
 		}

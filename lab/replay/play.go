@@ -292,7 +292,7 @@ func (p *Player) input(t Task, v Variant, c Coder, parent testrun.Files, dir str
 			in.Instructions = append(in.Instructions, agent.Instruction{Path: name, Text: string(b)})
 		}
 	}
-	in.Brief = sia.Brief{Lessons: slices.Clone(v.Lessons)}
+	in.Brief = sia.Brief{Lessons: slices.Clone(v.Lessons), TestHints: slices.Clone(v.TestHints)}
 	if v.Technique != "" {
 		how, ok := p.techniques.Get(sia.TechniqueID(v.Technique))
 		if !ok {

@@ -4,10 +4,11 @@ import "time"
 
 // Variant is the configuration of an attempt at a task.
 type Variant struct {
-	Name      string   `json:"name"`                // for people, such as "with lessons"
-	Coder     string   `json:"coder,omitempty"`     // one of the configured coders; "": the first
-	Technique string   `json:"technique,omitempty"` // of the brief; "": the plain task
-	Lessons   []string `json:"lessons,omitempty"`   // sections for the prompt
+	Name      string   `json:"name"`                 // for people, such as "with lessons"
+	Coder     string   `json:"coder,omitempty"`      // one of the configured coders; "": the first
+	Technique string   `json:"technique,omitempty"`  // of the brief; "": the plain task
+	Lessons   []string `json:"lessons,omitempty"`    // sections for the prompt
+	TestHints []string `json:"test_hints,omitempty"` // cases that tests should cover, by those lessons
 }
 
 // Result is the result of one attempt at a task, or of the whole loop.

@@ -136,7 +136,7 @@ func IDs(lessons []Lesson) []string {
 func Refs(lessons []Lesson) []sia.LessonRef {
 	var refs []sia.LessonRef
 	for _, l := range lessons {
-		refs = append(refs, sia.LessonRef{ID: string(l.ID), Text: l.Told()})
+		refs = append(refs, sia.LessonRef{ID: string(l.ID), Text: l.Told(), Test: l.Test()})
 	}
 	return refs
 }

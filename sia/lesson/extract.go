@@ -169,14 +169,17 @@ func (x *lessonExtractor) context(when string, failed sia.Attempt) string {
 	gist := x.said.bestLine(f.Excerpt)
 	switch name := x.said.checkName(f.Check); {
 	case name != "" && gist != "":
-		parts = append(parts, fmt.Sprintf("check %s failed with “%s”", name, gist))
+		parts = append(parts, fmt.Sprintf("check %s %s%s”", name, quotedLine, gist))
 	case gist != "":
-		parts = append(parts, fmt.Sprintf("a check failed with “%s”", gist))
+		parts = append(parts, fmt.Sprintf("a check %s%s”", quotedLine, gist))
 	case name != "" && when != "":
 		parts = append(parts, fmt.Sprintf("check %s failed", name))
 	}
 	return strings.Join(parts, "; ")
 }
+
+// quotedLine precedes the line of a log in a lesson's context.
+const quotedLine = "failed with “"
 
 // testFailure is package failure's class of a failed test. It is a tag of every lesson from a failed test, regardless
 // of the diagnosed pattern.

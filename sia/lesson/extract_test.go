@@ -245,6 +245,54 @@ func TestTaughtByOutcome(t *testing.T) {
 	}
 }
 
+// Only lessons from a failed test name the case that a test should cover, in SIA's words and the line quoted from the
+// log.
+func TestCasesForTests(t *testing.T) {
+	of := func(p sia.Pattern, failures ...sia.CheckFailure) string {
+		task := resolved()
+		task.Interventions[0].Diagnosis.Pattern, task.Attempts[0].Failures = p, failures
+		return of(extract(task), Workaround, Success, Mistake)[0].Test()
+	}
+	test := sia.CheckFailure{Check: "test", Excerpt: mailLog, Class: "test_failure"}
+	silent, lint, crash := test, test, test
+	silent.Excerpt = ""
+	lint.Check, lint.Class, lint.Excerpt = "lint", "lint_format", "a.go:1: exported thing lacks a comment, unexpected"
+	crash.Class, crash.Tests = "crash", []string{"TestBookingSendsMail"}
+	for _, c := range []struct {
+		name     string
+		pattern  sia.Pattern
+		failures []sia.CheckFailure
+		want     string
+	}{
+		{"credentials", sia.MissingCredentials, []sia.CheckFailure{test},
+			"When a service needs credentials that are not there; check test failed with “mailer: MAIL_API_KEY is not " +
+				"set”: have a test cover that without the real service."},
+		{"without a line that tells", sia.MissingCredentials, []sia.CheckFailure{silent},
+			"When a service needs credentials that are not there; check test failed: have a test cover that without the real " +
+				"service."},
+		{"the line is the case", sia.RepeatedError, []sia.CheckFailure{test},
+			"When the same error comes back; check test failed with “mailer: MAIL_API_KEY is not set”: have a test cover " +
+				"that case."},
+		{"no case at all", sia.RepeatedError, []sia.CheckFailure{silent}, ""},
+		{"the test's failure among others", sia.RepeatedError, []sia.CheckFailure{lint, crash},
+			"When the same error comes back; check test failed with “mailer: MAIL_API_KEY is not set”: have a test cover " +
+				"that case."},
+		{"no test failed", sia.MissingCredentials, []sia.CheckFailure{lint}, ""},
+		{"no check failed", sia.MissingCredentials, nil, ""},
+	} {
+		if got := of(c.pattern, c.failures...); got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+	if got := NewTaught(7, "c", "Run make test before you push.", sia.Actor{}, sia.Task{}, start).Test(); got != "" {
+		t.Errorf("what a person taught is a case for tests: %q", got)
+	}
+	told := Refs(extract(resolved()))
+	if told[0].Test != "" || told[2].Test == "" { // the first are about models
+		t.Errorf("told %+v", told)
+	}
+}
+
 func TestToolsAndModels(t *testing.T) {
 	m := Material{Task: resolved(), Now: start,
 		Tools: []ToolUse{
@@ -325,7 +373,7 @@ func TestPoisoning(t *testing.T) {
 		innocent.Interventions[0].Resolved = task.Interventions[0].Resolved
 		fine := map[string]bool{}
 		for _, l := range extract(innocent) {
-			for _, w := range Words(l.Text+" "+l.Told()+" "+l.Action+" "+l.Outcome+" "+strings.Join(l.Tags, " "),
+			for _, w := range Words(l.Text+" "+l.Told()+" "+l.Test()+" "+l.Action+" "+l.Outcome+" "+strings.Join(l.Tags, " "),
 				500) {
 				fine[w] = true
 			}
@@ -338,7 +386,7 @@ func TestPoisoning(t *testing.T) {
 			t.Fatalf("%d lessons", len(all))
 		}
 		for _, l := range all {
-			for _, w := range Words(l.Text+" "+l.Told()+" "+l.Action+" "+l.Outcome+" "+strings.Join(l.Tags, " "),
+			for _, w := range Words(l.Text+" "+l.Told()+" "+l.Test()+" "+l.Action+" "+l.Outcome+" "+strings.Join(l.Tags, " "),
 				500) {
 				if !fine[w] {
 					t.Fatalf("%q came into %q from %q", w, l.Told(), echo)

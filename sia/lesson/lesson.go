@@ -130,6 +130,23 @@ func (l Lesson) Told() string {
 	return s
 }
 
+// Test returns the case that a test should cover, as text for an attempt that gets the lesson. It is "" unless the
+// lesson was learned from a failed test. Like [Lesson.Told] it consists of the lesson's and SIA's own words.
+func (l Lesson) Test() string {
+	if l.Context == "" || !slices.Contains(l.Tags, testFailure) {
+		return ""
+	}
+	for _, tag := range l.Tags {
+		if does := testVocabulary[sia.Pattern(tag)]; does != "" {
+			return "When " + lowerFirst(l.Context) + ": " + does + "."
+		}
+	}
+	if !strings.Contains(l.Context, quotedLine) {
+		return ""
+	}
+	return "When " + lowerFirst(l.Context) + ": " + anyTest + "."
+}
+
 // Clean applies f, such as a redaction, to every text that people or models will read, puts each text on one line and
 // truncates it. Words that f removed from a text are also removed from [Lesson.Words], because f would not recognise
 // the parts of a secret there.

@@ -41,6 +41,20 @@ var patternVocabulary = map[sia.Pattern]patternWords{
 		"fails by itself.", "changing code for a check that fails by itself"},
 }
 
+// testVocabulary is the advice for a test of a pattern's case. For the other patterns a test needs a line of a log.
+var testVocabulary = map[sia.Pattern]string{
+	sia.MissingCredentials:        "have a test cover that without the real service",
+	sia.ExternalDependencyBlocker: "have a test cover that without the service outside",
+	sia.InterdependentComponents:  "have a test cover those parts together",
+	sia.UnclearInstructions:       "have a test compare with the exact result",
+	sia.UnclearSpecification:      "have a test hold what people decided",
+	sia.Environment:               "have a test cover that without what is lacking there",
+	sia.FlakyCheck:                "have a test cover that and come out the same every time",
+}
+
+// anyTest is the advice for a test of any other case.
+const anyTest = "have a test cover that case"
+
 var techniqueVocabulary = map[sia.TechniqueID]string{
 	sia.Decomposition: "Do one part at a time, each with its own test, and run the tests of the earlier parts " +
 		"after each.",

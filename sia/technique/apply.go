@@ -45,7 +45,7 @@ const (
 // Apply returns the next attempt's brief, derived from the present one. The instructions of the diagnosis and of the
 // technique become its prompt, and the technique's changes are applied.
 //
-// Users' answers, the approved plan and lessons are kept (Answers, FollowUp, Asked, Plan, Lessons,
+// Users' answers, the approved plan and lessons are kept (Answers, FollowUp, Asked, Plan, Lessons, TestHints,
 // ToolLessons). Quotes and examples are kept unless a change clears the context. All other changes of an earlier
 // technique are undone, so that an attempt shows the effect of one technique. The present brief is not modified.
 func Apply(present sia.Brief, t Technique, in Input) sia.Brief {
@@ -56,6 +56,7 @@ func Apply(present sia.Brief, t Technique, in Input) sia.Brief {
 		FollowUp:  present.FollowUp,
 		Asked:     present.Asked,
 		Lessons:   slices.Clone(present.Lessons),
+		TestHints: slices.Clone(present.TestHints),
 
 		ToolLessons: slices.Clone(present.ToolLessons),
 

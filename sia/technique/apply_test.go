@@ -94,14 +94,15 @@ func TestMechanisms(t *testing.T) {
 	present := sia.Brief{
 		Technique: sia.ToolChange, Prompt: "old", WithoutTools: []string{"edit"}, Relaxed: "x",
 		Plan: &sia.Plan{Summary: "a queue of its own"}, Answers: []string{"B: use the local queue"},
-		Lessons: []string{"bookings are tested with a fake clock"},
-		Quotes:  []string{"an older error"}, Examples: []sia.Example{{Path: "cmd/server/main.go", Text: "t"}},
+		Lessons:   []string{"bookings are tested with a fake clock"},
+		TestHints: []string{"When the clock stands still: have a test cover that case."},
+		Quotes:    []string{"an older error"}, Examples: []sia.Example{{Path: "cmd/server/main.go", Text: "t"}},
 	}
 	integrate := "Run everything together and mend what the parts break in each other."
 	tests := []struct {
 		id    sia.TechniqueID
 		input func(*technique.Input)
-		want  sia.Brief           // without Technique, Prompt, Plan, Answers, Lessons
+		want  sia.Brief           // without Technique, Prompt, Plan, Answers, Lessons, TestHints
 		check func(sia.Brief) any // what of the brief is compared with expect; nil: all
 		exp   any
 	}{
@@ -248,7 +249,7 @@ func TestMechanisms(t *testing.T) {
 				t.Errorf("technique %s, prompt %q", got.Technique, got.Prompt)
 			}
 			if d := cmp.Diff(present.Plan, got.Plan) + cmp.Diff(present.Answers, got.Answers) + cmp.Diff(present.Lessons,
-				got.Lessons); d != "" {
+				got.Lessons) + cmp.Diff(present.TestHints, got.TestHints); d != "" {
 				t.Error("what people said and what was learned must stay: ", d)
 			}
 			if tt.check != nil {
@@ -257,7 +258,7 @@ func TestMechanisms(t *testing.T) {
 				}
 				return
 			}
-			got.Technique, got.Prompt, got.Plan, got.Answers, got.Lessons = "", "", nil, nil, nil
+			got.Technique, got.Prompt, got.Plan, got.Answers, got.Lessons, got.TestHints = "", "", nil, nil, nil, nil
 			if d := cmp.Diff(tt.want, got); d != "" {
 				t.Error(d)
 			}
