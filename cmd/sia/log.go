@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -16,10 +15,11 @@ import (
 
 // logCmd reads failing CI logs the way SIA does.
 type logCmd struct {
-	Files  []string `arg:"" help:"Logs, plain or gzip; - is standard input."`
-	Green  string   `help:"A log of the same job that passed: what it says, too, counts less." placeholder:"FILE"`
-	Lines  int      `help:"Lines of text at most, in --output json." default:"15" min:"1"`
-	Output string   `help:"text or json (an object a line)." enum:"text,json" default:"text"`
+	Files   []string `arg:"" help:"Logs, plain or gzip; - is standard input."`
+	Green   string   `help:"A log of the same job that passed: what it says, too, counts less." placeholder:"FILE"`
+	Lines   int      `help:"Lines of text at most, in --output json and of logs from a pipe." default:"15" min:"1"`
+	Context int      `help:"Lines shown around the excerpt." default:"2" min:"0"`
+	Output  string   `help:"text or json (an object a line)." enum:"text,json" default:"text"`
 }
 
 // logReport is what --output json prints of one log. Fields are only added.
@@ -51,7 +51,7 @@ func (c *logCmd) Run(e *cli.Env) error {
 			if i > 0 {
 				e.Linef("")
 			}
-			err = showLog(e, name, rep)
+			err = c.show(e, name, rep)
 		}
 		if err != nil {
 			return err
@@ -79,8 +79,8 @@ func (c *logCmd) read(e *cli.Env, name string) (failure.Report, error) {
 	return failure.Read(e.Ctx, log, opts)
 }
 
-// showLog prints a report as text: the failed tests, the excerpt, and why these lines were chosen.
-func showLog(e *cli.Env, name string, rep failure.Report) error {
+// show prints a report as text: the failed tests, the excerpt with its context, and why these lines were chosen.
+func (c *logCmd) show(e *cli.Env, name string, rep failure.Report) error {
 	e.Linef("%s", e.Style.Bold(name))
 	if rep.Cut != "" {
 		e.Linef("%s %s", e.Style.Red("not read to its end:"), rep.Cut)
@@ -96,14 +96,46 @@ func showLog(e *cli.Env, name string, rep failure.Report) error {
 		}
 		e.Linef("failed: %s%s", t.Name, at)
 	}
-	for l := range strings.SplitSeq(cmp.Or(rep.Long, rep.Text), "\n") {
-		e.Linef("  %s", l)
+	lines, err := c.excerpt(e, name, rep)
+	if err != nil {
+		return err
+	}
+	for _, l := range lines {
+		if l.AfterGap {
+			e.Linef("%s", e.Style.Dim("      ⋮"))
+		}
+		switch {
+		case l.N == 0:
+			e.Linef("       %s", l.Text)
+		case l.Excerpt:
+			e.Linef("%6d %s", l.N, l.Text)
+		default:
+			e.Linef("%s", e.Style.Dim(fmt.Sprintf("%6d %s", l.N, l.Text)))
+		}
 	}
 	e.Linef("chosen because:")
 	for _, w := range rep.Why {
 		e.Linef("  %s", w)
 	}
 	return nil
+}
+
+// excerpt reads the excerpt's lines again, with context. Standard input and pipes can't be read twice, so for them it
+// returns the text without context.
+func (c *logCmd) excerpt(e *cli.Env, name string, rep failure.Report) ([]failure.Line, error) {
+	if st, err := os.Stat(name); name == "-" || err == nil && !st.Mode().IsRegular() {
+		var lines []failure.Line
+		for _, t := range strings.Split(rep.Text, "\n") {
+			lines = append(lines, failure.Line{Text: t, Excerpt: true})
+		}
+		return lines, nil
+	}
+	log, err := openLog(e, name)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	return failure.ReadLines(e.Ctx, log, rep.Excerpt, c.Context)
 }
 
 // openLog opens a log, which may be compressed. Its readers decompress it.

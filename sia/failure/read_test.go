@@ -213,6 +213,19 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+func TestLines(t *testing.T) {
+	log := "1\n2\n3\n4\n5\n6\n7\n8\n9\n"
+	got, err := ReadLines(t.Context(), strings.NewReader(log), []Span{{3, 3}, {8, 9}}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Line{{2, "2", false, true}, {3, "3", true, false}, {4, "4", false, false}, {7, "7", false, true},
+		{8, "8", true, false}, {9, "9", true, false}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
 // A line of a step is counted from the line with which the step begins, as GitHub's page does.
 func TestStepLine(t *testing.T) {
 	const stamp = "2026-05-04T14:00:00.1234567Z "
