@@ -29,9 +29,10 @@ const (
 // reportName matches the names of artifacts that contain test reports.
 var reportName = regexp.MustCompile(`(?i)junit|xunit|surefire|test.?(results?|reports?|output)|\breports?\b|^results?$`)
 
-// isUninformative reports whether a log contained nothing about what failed.
+// isUninformative reports whether a log contained nothing about what failed, or only that tests did.
 func isUninformative(rep failure.Report) bool {
-	return len(rep.Tests) == 0 && (rep.Text == "" || rep.Class == failure.Unknown || rep.Bare)
+	return len(rep.Tests) == 0 && (rep.Text == "" || rep.Class == failure.Unknown || rep.Class == failure.TestFailure ||
+		rep.Bare)
 }
 
 // artifactUploaded matches the log line of actions/upload-artifact, and of the library that it and others use, after an
