@@ -49,7 +49,6 @@ type Cache struct {
 	now      func() time.Time
 	pause    func(context.Context, time.Duration) error
 	servers  sync.Map // results of handshakes, by [Repo.serverKey]
-	locks    fileLocks
 }
 
 // The folders of a cache directory.

@@ -85,12 +85,12 @@ func (r *Repo) presentMirror() (mirror, bool) {
 
 // lockWrite locks the mirror for a change.
 func (r *Repo) lockWrite(ctx context.Context) (func(), error) {
-	return r.cache.locks.lock(ctx, filepath.Join(r.dir, "write.lock"))
+	return lock(ctx, filepath.Join(r.dir, "write.lock"))
 }
 
 // lockFetch locks the mirror for a transfer, so that nothing is fetched twice.
 func (r *Repo) lockFetch(ctx context.Context) (func(), error) {
-	return r.cache.locks.lock(ctx, filepath.Join(r.dir, "fetch.lock"))
+	return lock(ctx, filepath.Join(r.dir, "fetch.lock"))
 }
 
 // renewMirror replaces a generation by one with only the commits made here, which exist nowhere else. It does nothing
