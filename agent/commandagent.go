@@ -183,7 +183,7 @@ func (a *CommandAgent) variables(to modelAccess) (env, refused []string) {
 		env = append(env, a.preset.env(to)...)
 	}
 	for _, name := range a.wanted {
-		value, set := lookupEnv(a.Environ, name)
+		value, set := sandbox.LookupEnv(a.Environ, name)
 		switch {
 		case !slices.Contains(a.Env, name):
 			refused = append(refused, clipLine(name, 100)+" (the server does not allow it with --agent-env)")
@@ -194,15 +194,6 @@ func (a *CommandAgent) variables(to modelAccess) (env, refused []string) {
 		}
 	}
 	return env, refused
-}
-
-func lookupEnv(environ []string, name string) (string, bool) {
-	for _, e := range slices.Backward(environ) {
-		if v, ok := strings.CutPrefix(e, name+"="); ok {
-			return v, true
-		}
-	}
-	return "", false
 }
 
 // gateway opens a gateway to the model for one attempt and returns how to reach it.

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -161,13 +162,11 @@ func (s *Sandbox) wrapForward(c Command) (Command, error) {
 	if !s.CanFetch() {
 		return c, errors.New("start servers in the sandbox: this program was not told how to run itself")
 	}
-	argv := append([]string{forwarderPath}, s.options.Self[1:]...)
-	if s.capability.Landlock > 0 {
-		argv = append(argv, landlockOption(c))
+	plan, err := json.Marshal(s.forwardPlan(c))
+	if err != nil {
+		return c, fmt.Errorf("start servers in the sandbox: %w", err)
 	}
-	if len(c.Servers) > 0 {
-		argv = append(argv, serversOption(c))
-	}
+	argv := append(append([]string{forwarderPath}, s.options.Self[1:]...), string(plan))
 	if c.Shell != "" {
 		c.Argv = append(append([]string(nil), s.shell...), c.Shell)
 	}

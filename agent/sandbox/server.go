@@ -3,8 +3,6 @@ package sandbox
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -99,20 +97,6 @@ func serverHosts(servers []Server) string {
 	return b.String()
 }
 
-// serversArgument is the prefix of the argument with the servers.
-const serversArgument = "servers="
-
-// serversOption returns that argument for a command.
-func serversOption(c Command) string {
-	b, _ := json.Marshal(serverPlan{c.ServersFirst, c.Servers}) // strings, numbers and lists of them
-	return serversArgument + string(b)
-}
-
-type serverPlan struct {
-	First   bool     `json:"first"`
-	Servers []Server `json:"servers"`
-}
-
 // starter starts programs as children of one thread, so that they inherit its restrictions.
 type starter chan func()
 
@@ -142,7 +126,7 @@ type runningServer struct {
 
 // listenFor listens on the ports of servers, and starts each at its first connection, or all of them now. If a server
 // does not start, that is reported in the command's output, and its connections are closed.
-func (p serverPlan) listenFor(by starter) error {
+func (p forwardPlan) listenFor(by starter) error {
 	var wait sync.WaitGroup
 	for _, s := range p.Servers {
 		r := &runningServer{Server: s, start: sync.OnceValue(func() error {
@@ -253,16 +237,4 @@ func (s Server) logTail() string {
 		}
 		return r
 	}, strings.ToValidUTF8(string(tail), "")))
-}
-
-// parseServers parses the argument made by [serversOption] if it is the first.
-func parseServers(argv []string) (serverPlan, []string, error) {
-	var p serverPlan
-	if len(argv) == 0 || !strings.HasPrefix(argv[0], serversArgument) {
-		return p, argv, nil
-	}
-	if err := json.Unmarshal([]byte(strings.TrimPrefix(argv[0], serversArgument)), &p); err != nil {
-		return p, nil, errors.Join(errors.New("the servers can't be read"), err)
-	}
-	return p, argv[1:], nil
 }
