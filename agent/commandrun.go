@@ -164,7 +164,9 @@ func (r *commandRun) startAgain(
 		r.res.End, r.res.Reason, r.res.Summary, r.res.Ledger = first.End, "", first.Summary, first.Ledger
 		r.res.Signals = nil
 	}
-	r.checkAffected(ctx)
+	if r.res.End == sia.EndFinished {
+		checkAffected(ctx, r.in, &r.res, r.meter.usedShare(), &r.turnJournal, endAgain)
+	}
 	return nil
 }
 

@@ -3,9 +3,9 @@ package service
 import (
 	"cmp"
 	_ "embed"
+	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/sia-bot/sia/agent/sandbox"
@@ -111,15 +111,9 @@ func version(program string) (n int) {
 	return n
 }
 
-func leadingNumber(s string) int {
-	end := strings.IndexFunc(s, func(r rune) bool { return r < '0' || r > '9' })
-	if end < 0 {
-		end = len(s)
-	}
-	n, err := strconv.Atoi(s[:min(end, 4)])
-	if err != nil {
-		return 0
-	}
+// leadingNumber returns the number of at most four digits that s begins with; 0: none.
+func leadingNumber(s string) (n int) {
+	_, _ = fmt.Sscanf(s, "%4d", &n) // without a number, n stays 0
 	return n
 }
 
