@@ -8,9 +8,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -23,12 +21,12 @@ import (
 // user, subject to the command's limits, and ended with it. It requires [Options].Self.
 type Server struct {
 	Name  string `json:"name"`  // name for users; resolves to the loopback if it is a valid host name
-	Ports []int  `json:"ports"` // loopback ports, at least [MinPort], unique among the command's servers
+	Ports []int  `json:"ports"` // loopback ports without a [PortProblem], unique among the command's servers
 	// Script is for /bin/sh. It starts the server and exits with 0 when that accepts connections at Socket. Its
 	// environment is Env, PATH, HOME, LANG and TMPDIR.
 	Script string   `json:"script"`
 	Env    []string `json:"env"`    // NAME=value
-	Socket string   `json:"socket"` // path inside the sandbox
+	Socket string   `json:"socket"` // path inside the sandbox, of at most 107 bytes (unix(7))
 	Log    string   `json:"log"`    // file inside the sandbox; its end is shown if the server does not start
 	// Within limits the time until the server accepts connections; 0: two minutes.
 	Within time.Duration `json:"within"`
@@ -39,36 +37,10 @@ const MinPort = 1024
 
 // Limits of servers.
 const (
-	maxServers     = 16
 	maxServerConns = 512
 	serverTimeout  = 2 * time.Minute // from its start until it accepts connections
 	serverLog      = 2 << 10         // bytes of its log shown if it did not start
-	maxSocket      = 107             // bytes of a socket's path, see unix(7)
 )
-
-// checkServers validates servers.
-func checkServers(servers []Server) error {
-	if len(servers) > maxServers {
-		return fmt.Errorf("there are %d servers; a command may have %d", len(servers), maxServers)
-	}
-	var taken []int
-	for _, s := range servers {
-		for _, p := range s.Ports {
-			if why := PortProblem(p); why != "" || slices.Contains(taken, p) {
-				return fmt.Errorf("server %q: port %d can't be had%s", s.Name, p, why)
-			}
-			taken = append(taken, p)
-		}
-		if !path.IsAbs(s.Socket) || len(s.Socket) > maxSocket || !path.IsAbs(s.Log) {
-			return fmt.Errorf("server %q: its socket %q and its log %q must be absolute paths, and the socket's have at "+
-				"most %d bytes", s.Name, s.Socket, s.Log, maxSocket)
-		}
-		if strings.ContainsRune(strings.Join(append([]string{s.Name, s.Script}, s.Env...), ""), 0) {
-			return fmt.Errorf("server %q: there is a NUL byte in it", s.Name)
-		}
-	}
-	return nil
-}
 
 // PortProblem returns why a server can't use a port of the sandbox's loopback, as the end of a sentence; empty: it can.
 func PortProblem(port int) string {
