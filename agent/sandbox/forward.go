@@ -62,8 +62,8 @@ func Forward(argv []string) int {
 		}
 		var l net.Listener
 		if l, err = (&net.ListenConfig{}).Listen(context.Background(), "tcp", out.address); err == nil {
-			// It is closed with the sandbox. The outer listener would close further connections.
-			go forwardAll(bounded(l, 2*maxServiceConns), out.socket)
+			// It is closed with the sandbox.
+			go serveConns(l, 2*maxServiceConns, func(conn net.Conn) { forwardConn(conn, out.socket) })
 			leads = true
 		}
 	}
@@ -119,16 +119,6 @@ func runCommand(by starter, argv []string) int {
 	}
 	fmt.Fprintln(os.Stderr, "forward:", err)
 	return exitNotFound
-}
-
-func forwardAll(l net.Listener, socket string) {
-	for {
-		conn, err := l.Accept()
-		if err != nil {
-			return
-		}
-		go forwardConn(conn, socket)
-	}
 }
 
 func forwardConn(conn net.Conn, socket string) {

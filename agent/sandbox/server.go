@@ -113,10 +113,10 @@ func (p forwardPlan) listenFor(by starter) error {
 			if err != nil {
 				return err
 			}
-			go r.serve(l)
+			go serveConns(l, maxServerConns, r.serve)
 			// localhost may resolve to this first; without IPv6 no client uses it.
 			if l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp6", fmt.Sprintf("[::1]:%d", port)); err == nil {
-				go r.serve(l)
+				go serveConns(l, maxServerConns, r.serve)
 			}
 		}
 		if p.First {
@@ -127,21 +127,13 @@ func (p forwardPlan) listenFor(by starter) error {
 	return nil
 }
 
-func (r *runningServer) serve(l net.Listener) {
-	l = bounded(l, maxServerConns)
-	for {
-		conn, err := l.Accept()
-		if err != nil {
-			return
-		}
-		go func() {
-			if r.start() != nil {
-				conn.Close()
-				return
-			}
-			forwardConn(conn, r.Socket)
-		}()
+// serve forwards a connection to the server, which is started by the first one.
+func (r *runningServer) serve(conn net.Conn) {
+	if r.start() != nil {
+		conn.Close()
+		return
 	}
+	forwardConn(conn, r.Socket)
 }
 
 // startBy runs the script and waits until the server accepts connections.
