@@ -259,8 +259,8 @@ func (c *Commands) Check(
 	}
 	defer root.Close()
 	var runner *attemptRunner
-	if c.runners != nil {
-		if runner, _, _, err = c.runners.openRunner(ctx, in); err != nil {
+	if c.Runs() {
+		if runner, _, _, err = c.openRunner(ctx, in); err != nil {
 			return nil, err
 		}
 		defer runner.close()

@@ -85,7 +85,7 @@ func (r *commandRun) attempt(ctx context.Context) (Result, error) {
 
 // run prepares the work tree and runs the command.
 func (r *commandRun) run(ctx context.Context) error {
-	runner, message, note, err := r.runners.openRunner(ctx, r.in)
+	runner, message, note, err := r.Commands.openRunner(ctx, r.in)
 	if err != nil {
 		return err
 	}
@@ -184,7 +184,7 @@ func (r *commandRun) start(ctx context.Context, to modelAccess, brief string, ga
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		res, err := r.Sandbox.Run(ctx, c)
+		res, err := r.Commands.sandbox.Run(ctx, c)
 		done <- outcome{res, err}
 	}()
 	var last *paidAnswer
