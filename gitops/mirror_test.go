@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// A mirror damaged in any way is replaced, and the commit made in it that the server lacks can still be pushed, since it
-// was kept elsewhere.
+// A mirror damaged in any way is replaced, and the commit made in it that the server lacks can still be pushed, since
+// it was kept elsewhere.
 //
 //test:thorough
 func TestBrokenMirror(t *testing.T) {

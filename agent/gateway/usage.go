@@ -52,7 +52,8 @@ func (c *counter) readLine() {
 	c.buf, c.truncated = c.buf[:0], false
 }
 
-// read reads the usage from an answer, or from one of its events. The usage at the start of a message, or of an unfinished response, is not final.
+// read reads the usage from an answer, or from one of its events. The usage at the start of a message, or of an
+// unfinished response, is not final.
 func (c *counter) read(data []byte) {
 	if string(data) == "[DONE]" {
 		c.ended = true

@@ -45,9 +45,9 @@ func (s *Sandbox) forwardPlan(c Command) forwardPlan {
 
 // Forward runs a command inside a sandbox, as the plan in the first argument requires: it restricts the command with
 // Landlock, and starts servers. If the sandbox has sockets that lead out, it listens on the loopback, at the addresses
-// of the proxy and of the service, and passes on each connection to the socket. It returns the command's exit status; or
-// it does not return, if it is replaced by the command. A program that uses sandboxes must call it with the arguments
-// after those of Options.Self.
+// of the proxy and of the service, and passes on each connection to the socket. It returns the command's exit status,
+// unless it is replaced by the command. A program that uses sandboxes must call it with the arguments after those of
+// Options.Self.
 func Forward(argv []string) int {
 	var p forwardPlan
 	err := errors.New("there is no command")
