@@ -63,13 +63,14 @@ var alone = []string{"gitops", "policies", "agent/llm", "agent/sandbox", "agent/
 
 // exceptions are imports that the layers would forbid, each with its reason.
 var exceptions = map[[2]string]string{
-	{"sia/diagnose", "agent/llm"}:      "a diagnosis is a model's answer",
-	{"sia/improve", "agent/llm"}:       "so is an improvement",
-	{"sia/diagnose", "sia/technique"}:  "a diagnosis chooses from the library and applies what it chose",
-	{"sia/diagnose", "sia/escalate"}:   "a diagnosis that needs a person is a question",
-	{"gitops", "sia/gitignore"}:        "tools leave out what commits leave out",
-	{"agent/tool", "agent/sandbox"}:    "the run tool runs commands",
-	{"agent/service", "agent/sandbox"}: "a service is a server of the sandbox",
+	{"sia/diagnose", "agent/llm"}:        "a diagnosis is a model's answer",
+	{"sia/improve", "agent/llm"}:         "so is an improvement",
+	{"sia/diagnose", "sia/technique"}:    "a diagnosis chooses from the library and applies what it chose",
+	{"sia/diagnose", "sia/escalate"}:     "a diagnosis that needs a person is a question",
+	{"gitops", "sia/gitignore"}:          "tools leave out what commits leave out",
+	{"agent/tool", "agent/sandbox"}:      "the run tool runs commands",
+	{"agent/service", "agent/sandbox"}:   "a service is a server of the sandbox",
+	{"agent/gateway", "agent/llm/usage"}: "there is one reading of the usage that endpoints report",
 
 	{"agent/service", "agent/sandbox/sandboxtest"}: "and is tested in it",
 

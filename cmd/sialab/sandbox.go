@@ -69,7 +69,12 @@ func measureAttempts(e *cli.Env, box *sandbox.Sandbox, dir string) ([]cli.Figure
 	if err != nil {
 		return nil, err
 	}
-	coder, err := agent.NewBuiltin(agent.BuiltinConfig{Model: client, Sandbox: box, Logger: slog.New(slog.DiscardHandler)})
+	log := slog.New(slog.DiscardHandler)
+	commands, err := agent.NewCommands(box, "", nil, time.Now, log)
+	if err != nil {
+		return nil, err
+	}
+	coder, err := agent.NewBuiltin(agent.BuiltinConfig{Model: client, Commands: commands, Now: time.Now, Logger: log})
 	if err != nil {
 		return nil, err
 	}
