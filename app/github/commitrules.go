@@ -28,7 +28,7 @@ const commitRulesSelection = ` webCommitSignoffRequired
 
 // commitRulesAnswer is the repository's part of the response.
 type commitRulesAnswer struct {
-	SignOff bool `json:"webCommitSignoffRequired"`
+	SignOff *bool `json:"webCommitSignoffRequired"`
 	Ref     *struct {
 		Protection *struct {
 			Signatures bool     `json:"requiresSignatures"`
@@ -67,7 +67,7 @@ func (p messagePattern) signOff() bool {
 const dcoCheck = "DCO"
 
 func (a commitRulesAnswer) rules() sia.CommitRules {
-	out := sia.CommitRules{SignOff: a.SignOff}
+	out := sia.CommitRules{SignOff: a.SignOff != nil && *a.SignOff}
 	if a.Ref == nil {
 		return out
 	}
@@ -98,17 +98,13 @@ func (r *Repo) CommitRules(ctx context.Context, branch string) (sia.CommitRules,
 	if got, ok := r.commits.get(branch); ok {
 		return got, nil
 	}
-	var got struct {
-		Repository commitRulesAnswer `json:"repository"`
-	}
 	q := r.query()
 	q.add("$ref: String!", commitRulesSelection, "ref", "refs/heads/"+branch)
-	err := r.graphql(readOnly(ctx), q.String(), q.values, &got)
-	out := got.Repository.rules()
-	if err != nil { // REST has its own limits and servers
-		out, err = r.commitRulesOverREST(ctx, branch)
-	}
-	if err != nil {
+	got, err := graphqlRepository[commitRulesAnswer](ctx, r, q)
+	var out sia.CommitRules
+	if err == nil && got.SignOff != nil {
+		out = got.rules()
+	} else if out, err = r.commitRulesOverREST(ctx, branch); err != nil { // REST has its own limits and servers
 		return sia.CommitRules{}, r.fail(err, "read what %s of %s asks of commits", branch, r.repo)
 	}
 	r.commits.put(branch, out)

@@ -69,11 +69,9 @@ func (r *Repo) FinalState(ctx context.Context, number int, branch string) (Final
 }
 
 type finalStateAnswer struct {
-	Repository struct {
-		PullRequest *pullNode `json:"pullRequest"`
-		Ref         *ruledRef `json:"ref"`
-		nearBranch
-	} `json:"repository"`
+	PullRequest *pullNode `json:"pullRequest"`
+	Ref         *ruledRef `json:"ref"`
+	nearBranch
 }
 
 // finalStateGraphQL is FinalState in one request. ok is false if the response is incomplete.
@@ -86,23 +84,23 @@ func (r *Repo) finalStateGraphQL(ctx context.Context, number int, branch string)
 	query.add("$number: Int!", finalStatePull, "number", number)
 	query.add("$ref: String!", finalStateRules, "ref", "refs/heads/"+branch)
 	query.addHistory(branch)
-	var got finalStateAnswer
-	if err := r.graphql(readOnly(ctx), query.String(), query.values, &got); err != nil {
+	got, err := graphqlRepository[finalStateAnswer](ctx, r, query)
+	if err != nil {
 		r.app.log.DebugContext(ctx, "the last word is read over REST", "error", err)
 		return w, false
 	}
-	if got.Repository.PullRequest == nil || got.Repository.Ref == nil {
+	if got.PullRequest == nil || got.Ref == nil {
 		return w, false
 	}
-	now, complete, err := r.requirements(ctx, *got.Repository.Ref)
+	now, complete, err := r.requirements(ctx, *got.Ref)
 	if err != nil || !complete || now.Strict != known.Strict || !slices.Equal(now.All, known.All) ||
 		!slices.Equal(now.Others, known.Others) {
 		return w, false
 	}
 	var look Look
-	look.setPullState(got.Repository.PullRequest)
+	look.setPullState(got.PullRequest)
 	w = FinalState{Pull: look.Pull, Required: now}
-	if w.History, err = r.historyOf(ctx, got.Repository.nearBranch); err != nil {
+	if w.History, err = r.historyOf(ctx, got.nearBranch); err != nil {
 		return w, false
 	}
 	r.histories.put(branch, w.History)

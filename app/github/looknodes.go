@@ -119,26 +119,24 @@ func (a *authorNode) actor() sia.Actor {
 	return sia.Actor{Unknown: true}
 }
 
+// lookAnswer is the repository in the response to the query.
 type lookAnswer struct {
-	Repository struct {
-		NameWithOwner string `json:"nameWithOwner"`
+	NameWithOwner string `json:"nameWithOwner"`
 
-		Object      *commitNode `json:"object"`
-		Base        *commitNode `json:"base"`
-		Earlier0    *commitNode `json:"earlier0"`
-		Earlier1    *commitNode `json:"earlier1"`
-		Earlier2    *commitNode `json:"earlier2"`
-		Earlier3    *commitNode `json:"earlier3"`
-		Earlier4    *commitNode `json:"earlier4"`
-		PullRequest *pullNode   `json:"pullRequest"`
-		nearBranch
-	} `json:"repository"`
+	Object      *commitNode `json:"object"`
+	Base        *commitNode `json:"base"`
+	Earlier0    *commitNode `json:"earlier0"`
+	Earlier1    *commitNode `json:"earlier1"`
+	Earlier2    *commitNode `json:"earlier2"`
+	Earlier3    *commitNode `json:"earlier3"`
+	Earlier4    *commitNode `json:"earlier4"`
+	PullRequest *pullNode   `json:"pullRequest"`
+	nearBranch
 }
 
 // earlier returns the looks at the first n earlier heads, or nil if one is incomplete.
 func (a *lookAnswer) earlier(n int) []Look {
-	r := a.Repository
-	all := [MaxEarlier]*commitNode{r.Earlier0, r.Earlier1, r.Earlier2, r.Earlier3, r.Earlier4}
+	all := [MaxEarlier]*commitNode{a.Earlier0, a.Earlier1, a.Earlier2, a.Earlier3, a.Earlier4}
 	var out []Look
 	for _, node := range all[:n] {
 		look, complete := node.look()

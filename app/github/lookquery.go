@@ -66,8 +66,7 @@ func (r *Repo) lookGraphQL(ctx context.Context, at LookAt) (look Look, complete 
 	if at.Branch != "" && !known {
 		q.addHistory(at.Branch)
 	}
-	var got lookAnswer
-	err := r.graphql(readOnly(ctx), q.String(), q.values, &got)
+	got, err := graphqlRepository[lookAnswer](ctx, r, q)
 	switch {
 	case isRefusedQuery(err):
 		r.app.log.DebugContext(ctx, "what judges a commit is read over REST", "error", err)
@@ -78,23 +77,23 @@ func (r *Repo) lookGraphQL(ctx context.Context, at LookAt) (look Look, complete 
 		r.graphqlFailed.put("", true)
 		return Look{}, false
 	}
-	if look, complete = got.Repository.Object.look(); !complete {
+	if look, complete = got.Object.look(); !complete {
 		return Look{}, false
 	}
-	if base, complete := got.Repository.Base.look(); complete {
+	if base, complete := got.Base.look(); complete {
 		look.Base = &base
 	}
-	if p := got.Repository.PullRequest; p != nil && p.Body != nil {
+	if p := got.PullRequest; p != nil && p.Body != nil {
 		r.bodies.put(at.Pull, *p.Body) // EditPull may follow if the task passes
 	}
 	look.Earlier = got.earlier(min(len(at.Earlier), MaxEarlier))
-	if at.Pull != 0 && !look.setPull(got.Repository.PullRequest, at.SHA) {
+	if at.Pull != 0 && !look.setPull(got.PullRequest, at.SHA) {
 		return Look{}, false
 	}
-	look.clearOwnRepository(cmp.Or(got.Repository.NameWithOwner, r.repo.String()))
+	look.clearOwnRepository(cmp.Or(got.NameWithOwner, r.repo.String()))
 	if look.History = cached; at.Branch != "" && !known {
 		var err error
-		if look.History, err = r.historyOf(ctx, got.Repository.nearBranch); err != nil {
+		if look.History, err = r.historyOf(ctx, got.nearBranch); err != nil {
 			return Look{}, false
 		}
 		r.histories.put(at.Branch, look.History)

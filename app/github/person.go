@@ -163,6 +163,9 @@ func (l *accessLookup) installations(ctx context.Context) error {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		for _, in := range page {
+			if in.Account != nil && in.GetAccount().GetID() == 0 {
+				return resp, errIncomplete
+			}
 			if in.SuspendedAt == nil {
 				l.found = append(l.found, &installationAccess{Reached: Reached{ID: in.GetID(),
 					Account: in.GetAccount().GetLogin(), AccountID: in.GetAccount().GetID(), Repos: map[int64]map[string]bool{}}})

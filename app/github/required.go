@@ -240,7 +240,7 @@ func (r *Repo) requiredByProtection(ctx context.Context, branch string) (Require
 		return Requirements{}, err
 	case !b.Protected || (b.Protection != nil && !b.Protection.Enabled):
 		return Requirements{Known: true}, nil
-	case b.Protection != nil && b.Protection.Checks != nil:
+	case b.Protection != nil && b.Protection.Checks != nil && b.Protection.Checks.Contexts != nil:
 		return b.Protection.Checks.requirements(), nil
 	}
 	var checks statusChecks
