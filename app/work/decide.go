@@ -90,7 +90,7 @@ func (w *decisionWorker) decideNow(
 	if err != nil {
 		return sia.Decision{}, err
 	}
-	d, p, err := w.Decider.Decide(ctx, set, t, f, language, Candidates(coders))
+	d, p, err := w.Decider.Decide(ctx, set, t, f, language, candidates(coders))
 	if err != nil {
 		return d, err
 	}

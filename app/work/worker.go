@@ -348,8 +348,8 @@ func (cs Coders) Allowed(set sia.Settings) []Coder {
 	return own
 }
 
-// Candidates converts coders to the candidates of a policy.
-func Candidates(coders []Coder) []coder.Candidate {
+// candidates converts coders to the candidates of a policy.
+func candidates(coders []Coder) []coder.Candidate {
 	out := make([]coder.Candidate, len(coders))
 	for i, c := range coders {
 		out[i] = coder.Candidate{Coder: c.Name, Cost: c.Cost, Prior: c.Prior, Known: c.Known}
