@@ -51,9 +51,6 @@ type Reader interface {
 	Setups(ctx context.Context, installation int64) ([]store.Setup, error)
 	SetupPulse(ctx context.Context, installation int64) (string, error)
 	Halts(ctx context.Context) ([]store.Halt, error)
-
-	Runners(ctx context.Context) ([]store.Runner, error)
-	RunnerStandings(ctx context.Context) ([]store.RunnerStanding, error)
 }
 
 // Doer carries out what people request on pages, as a comment of theirs would: under the same permission, as reported

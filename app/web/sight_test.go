@@ -108,31 +108,6 @@ func TestNobodySeesWhatIsNotTheirs(t *testing.T) {
 	}
 }
 
-// Administrators of every installation see the runners, and a tab for them; administrators of some do not.
-func TestWhoRulesTheServerSeesRunners(t *testing.T) {
-	h := pages(t, world(t), &doer{})
-	for name, c := range map[string]struct {
-		who  viewer.Viewer
-		code int
-	}{"operator": {operator(), 200}, "of both": {both(), 200}, "of acme": {admin(), 404}, "member": {member(), 404},
-		"nobody": {nobody(), 404}} {
-		code, body := ask(t, h, c.who, "GET /runners", "")
-		if code != c.code {
-			t.Errorf("%s: %d, want %d", name, code, c.code)
-		}
-		for _, want := range []string{"mill", "barn", "Never seen", "sia v1.0.0, with a sandbox",
-			`<a href="/tasks/9-6/attempts/1">bookings-word task 6, attempt 1</a>`,
-			`Waiting for a runner <span class="count">1</span>`, `<a href="/tasks/20-6/attempts/1">`} {
-			if strings.Contains(body, want) != (c.code == 200) {
-				t.Errorf("%s, %q:\n%s", name, want, body)
-			}
-		}
-		if _, body := ask(t, h, c.who, "GET /settings", ""); strings.Contains(body, `"/runners"`) != (c.code == 200) {
-			t.Errorf("%s: the tab:\n%s", name, body)
-		}
-	}
-}
-
 // The coders' page shows the result of the conversation with each model.
 func TestCodersShowModels(t *testing.T) {
 	h := pages(t, world(t), &doer{})

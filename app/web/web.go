@@ -158,7 +158,6 @@ type frame struct {
 	Said   string // the answer to the viewer's last action
 	Here   string // the page's address
 	since  string // the state shown on the page; see [store.Store.Pulse]
-	server bool   // the viewer administers all of this server
 }
 
 // Rules reports whether the viewer administers all of some installation.
@@ -188,8 +187,8 @@ func (s *site) pulse(r *http.Request) (string, error) {
 	return s.pulseOf(r, id, r.URL.Path)
 }
 
-// pulseOf is a text that changes whenever a page's content does: that of its task, of the setup of repositories, of the
-// runners, or else of any visible task.
+// pulseOf is a text that changes whenever a page's content does: that of its task, of the setup of repositories, or
+// else of any visible task.
 func (s *site) pulseOf(r *http.Request, id sia.TaskID, page string) (string, error) {
 	if of, ok := strings.CutPrefix(page, "/installations/"); ok {
 		in, err := s.theInstallation(r, of)
@@ -197,9 +196,6 @@ func (s *site) pulseOf(r *http.Request, id sia.TaskID, page string) (string, err
 			return "", err
 		}
 		return s.From.SetupPulse(r.Context(), in.ID)
-	}
-	if page == "/runners" {
-		return s.runnersPulse(r)
 	}
 	return s.From.Pulse(r.Context(), visibilityOf(viewer.From(r.Context())), id)
 }
@@ -219,10 +215,6 @@ func (s *site) page(name string, build func(*http.Request) (frame, error)) http.
 			return
 		}
 		f.since = since
-		if f.server, err = s.administersServer(r.WithContext(ctx)); err != nil {
-			s.refuse(w, r, name, err)
-			return
-		}
 		s.show(w, r, http.StatusOK, name, f)
 	}
 }
