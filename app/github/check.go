@@ -29,7 +29,6 @@ type CheckRun struct {
 	SuiteID          int64
 	OutputTitle      string
 	OutputSummary    string
-	OutputText       string
 	AnnotationsCount int
 	RunID            int64 // id of the workflow run that it is a job of; 0: it is no job of GitHub Actions
 	JobID            int64 // id of that job; 0: none
@@ -53,7 +52,7 @@ func checkRunFrom(c *gh.CheckRun) CheckRun {
 		Status: c.GetStatus(), Conclusion: c.GetConclusion(),
 		URL: c.GetHTMLURL(), DetailsURL: c.GetDetailsURL(),
 		StartedAt: c.GetStartedAt().Time, CompletedAt: c.GetCompletedAt().Time, SuiteID: c.GetCheckSuite().GetID(),
-		OutputTitle: c.GetOutput().GetTitle(), OutputSummary: c.GetOutput().GetSummary(), OutputText: c.GetOutput().GetText(),
+		OutputTitle: c.GetOutput().GetTitle(), OutputSummary: c.GetOutput().GetSummary(),
 		AnnotationsCount: c.GetOutput().GetAnnotationsCount(),
 	}
 	out.setJob()

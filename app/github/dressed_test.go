@@ -78,7 +78,7 @@ func asks(w *wire) map[string]func(context.Context) error {
 			return err
 		},
 		"edit a comment": func(ctx context.Context) error { _, _, err := r.EditComment(ctx, 5, marker, "b"); return err },
-		"check run":      func(ctx context.Context) error { _, _, _, err := r.UpsertCheckRun(ctx, spec, 0); return err },
+		"check run":      func(ctx context.Context) error { _, err := r.UpsertCheckRun(ctx, spec, 0); return err },
 		"open pull": func(ctx context.Context) error {
 			_, err := r.EnsurePull(ctx, NewPull{Head: "h", Base: "main", Title: "t"})
 			return err

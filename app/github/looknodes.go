@@ -53,7 +53,6 @@ type runNode struct {
 	URL         string    `json:"url"`
 	Title       string    `json:"title"`
 	Summary     string    `json:"summary"`
-	Text        string    `json:"text"`
 	Annotations struct {
 		TotalCount int `json:"totalCount"`
 	} `json:"annotations"`
@@ -197,7 +196,7 @@ func (l *Look) addSuite(s suiteNode) {
 		out := CheckRun{ID: c.DatabaseID, Name: c.Name, AppID: appID, AppSlug: slug, Status: plainEnum(c.Status),
 			Conclusion: conclusion(c.Conclusion), URL: c.URL,
 			DetailsURL: c.DetailsURL, StartedAt: c.StartedAt, CompletedAt: c.CompletedAt, SuiteID: s.DatabaseID,
-			OutputTitle: c.Title, OutputSummary: c.Summary, OutputText: c.Text, AnnotationsCount: c.Annotations.TotalCount}
+			OutputTitle: c.Title, OutputSummary: c.Summary, AnnotationsCount: c.Annotations.TotalCount}
 		if out.setJob(); out.RunID != 0 && s.WorkflowRun == nil {
 			l.WorkflowsKnown = false // the workflow run is hidden
 		}

@@ -24,7 +24,7 @@ const judgesFragment = `fragment judges on Commit {
 				pageInfo { hasNextPage }
 				nodes {
 					databaseId name status conclusion startedAt completedAt detailsUrl url
-					title summary text annotations { totalCount }
+					title summary annotations { totalCount }
 				}
 			}
 		}

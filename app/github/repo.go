@@ -40,7 +40,6 @@ type repoConn struct {
 	graphqlFailed  *expiringMap[string, bool]            // GitHub failed to answer it
 	histories      *expiringMap[string, History]         // by branch
 	names          *expiringMap[int64, string]           // of other repositories, by id
-	sent           *expiringMap[int64, uint64]           // hashes of the check runs last sent
 	bodies         *expiringMap[int, string]             // of pull requests that were just read
 	fresh          *freshTransport
 }
@@ -92,7 +91,6 @@ func (in *installation) connect(a *App, repo sia.Repo) *repoConn {
 		names:          newExpiringMap[int64, string](a.cfg.Now, historyTTL, 100),
 		required:       newExpiringMap[string, Requirements](a.cfg.Now, requiredTTL, 100),
 		commits:        newExpiringMap[string, sia.CommitRules](a.cfg.Now, commitRulesTTL, 100),
-		sent:           newExpiringMap[int64, uint64](a.cfg.Now, sentTTL, 1000),
 		bodies:         newExpiringMap[int, string](a.cfg.Now, bodyTTL, 100),
 	}
 	if !validName(repo.Owner) || !validName(repo.Name) {
