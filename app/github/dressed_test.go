@@ -114,7 +114,7 @@ func asks(w *wire) map[string]func(context.Context) error {
 		"edit check run": func(ctx context.Context) error { _, err := r.EditCheckRun(ctx, spec, 1); return err },
 		"mark a draft":   func(ctx context.Context) error { return r.MarkDraft(ctx, "PR_1") },
 		"job log": func(ctx context.Context) error {
-			_, err := r.JobLog(ctx, CheckRun{JobID: 1}, 0)
+			_, err := r.JobLog(ctx, CheckRun{JobID: 1})
 			return err
 		},
 		"artifact":   func(ctx context.Context) error { _, err := r.ArtifactZip(ctx, Artifact{ID: 1}, 10); return err },

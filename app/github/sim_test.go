@@ -445,7 +445,7 @@ func TestLogsOnTheSimulator(t *testing.T) {
 	if len(set.Runs) != 1 || set.Runs[0].Conclusion != "failure" || set.Runs[0].RunID == 0 || set.Runs[0].JobID == 0 {
 		t.Fatalf("checks %+v", set)
 	}
-	log, err := s.repo.JobLog(ctx, set.Runs[0], 0)
+	log, err := s.repo.JobLog(ctx, set.Runs[0])
 	check(t, err)
 	b, err := io.ReadAll(log)
 	check(t, err)
@@ -458,7 +458,7 @@ func TestLogsOnTheSimulator(t *testing.T) {
 	if set, err = s.repo.Checks(ctx, head); err != nil || len(set.Runs) != 2 {
 		t.Errorf("after the re-run: %+v, %v", set, err)
 	}
-	if _, err := s.repo.JobLog(ctx, github.CheckRun{Name: "x", JobID: 999999}, 0); !errors.Is(err, github.ErrNoLog) {
+	if _, err := s.repo.JobLog(ctx, github.CheckRun{Name: "x", JobID: 999999}); !errors.Is(err, github.ErrNoLog) {
 		t.Errorf("got %v", err)
 	}
 }

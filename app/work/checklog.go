@@ -15,9 +15,6 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// logLimit is the maximum size of a log that is read, in bytes; the reader itself uses bounded memory.
-const logLimit = 256 << 20
-
 // checkLog is the content of a red check run.
 type checkLog struct {
 	notStarted string // why a job was never started; empty: it was
@@ -49,7 +46,7 @@ func (w *checkWorker) readLog(
 		return readWithoutLog(ctx, run, opts)
 	}
 	if green != nil {
-		before, err := repo.JobLog(ctx, *green, logLimit)
+		before, err := repo.JobLog(ctx, *green)
 		if err == nil {
 			defer before.Close()
 			opts.Green = before
@@ -70,9 +67,6 @@ func (w *checkWorker) readLog(
 		if tests != nil {
 			return checkLogOf(run, *tests), nil
 		}
-	}
-	if rep.Line > 0 {
-		rep.Line += log.Skipped
 	}
 	out := checkLogOf(run, rep)
 	if rep.StepLine > 0 {
@@ -115,8 +109,8 @@ func annotations(ctx context.Context, repo *github.Repo, run github.CheckRun) (o
 }
 
 // jobLog returns the log of a check run, or [github.ErrNoLog] if it is empty.
-func jobLog(ctx context.Context, repo *github.Repo, run github.CheckRun) (*github.Log, error) {
-	log, err := repo.JobLog(ctx, run, logLimit)
+func jobLog(ctx context.Context, repo *github.Repo, run github.CheckRun) (io.ReadCloser, error) {
+	log, err := repo.JobLog(ctx, run)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +119,7 @@ func jobLog(ctx context.Context, repo *github.Repo, run github.CheckRun) (*githu
 		log.Close()
 		return nil, github.ErrNoLog
 	}
-	return &github.Log{ReadCloser: bufferedLog{r, log.ReadCloser}, Skipped: log.Skipped}, nil
+	return bufferedLog{r, log}, nil
 }
 
 // bufferedLog is a log with its buffered reader.
