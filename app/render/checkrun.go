@@ -64,7 +64,6 @@ func CheckRun(t sia.Task, in Placed, l Links) CheckRunView {
 	}
 	var p page
 	p.add(nowText(t, 0))
-	p.add(partsProgress(t))
 	p.add("**Credits:** " + credits(t.Credits))
 	p.add(placeLine(t, l))
 	p.add(commandLine(t))
