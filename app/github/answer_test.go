@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/view"
 )
 
 // TestEveryAnswerIsWaitedForOrExplained covers the responses of GitHub and of the proxies in front of it: each leads
@@ -133,7 +134,8 @@ func TestEveryAnswerIsWaitedForOrExplained(t *testing.T) {
 
 func TestEmptyAnswersToWritesAreErrors(t *testing.T) {
 	const marker = "<!-- sia:v1 task=1-1 kind=status key=1 -->"
-	spec := CheckRunSpec{Name: "SIA", HeadSHA: "abc", ExternalID: "1", Status: "in_progress", Title: "t"}
+	spec := CheckRunSpec{Name: "SIA", HeadSHA: "abc", ExternalID: "1",
+		CheckRun: view.CheckRun{Status: "in_progress", Title: "t"}}
 	for _, body := range []string{"", "null", "{}", `{"id":0,"number":0}`} {
 		t.Run(body, func(t *testing.T) {
 			w := start(t, "/")

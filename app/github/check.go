@@ -10,6 +10,7 @@ import (
 
 	"github.com/sia-bot/sia/sia/gate"
 	"github.com/sia-bot/sia/sia/lazyregexp"
+	"github.com/sia-bot/sia/sia/view"
 )
 
 // CheckRun is one run of a check on a commit.
@@ -132,30 +133,18 @@ func statusApp(avatar string) int64 {
 	return id
 }
 
-// Annotation is an annotation of a check on some lines.
-type Annotation struct {
-	Path      string
-	StartLine int    // 1-based
-	EndLine   int    // at least StartLine
-	Level     string // notice, warning or failure
-	Title     string
-	Message   string
-}
-
 // Annotations reads the annotations of a check run.
 // https://docs.github.com/en/rest/checks/runs#list-check-run-annotations
-func (r *Repo) Annotations(ctx context.Context, run int64) ([]Annotation, error) {
-	var out []Annotation
+func (r *Repo) Annotations(ctx context.Context, run int64) ([]view.Annotation, error) {
+	var out []view.Annotation
 	for a, err := range eachPage(func(o gh.ListOptions) ([]*gh.CheckRunAnnotation, *gh.Response, error) {
 		return r.gh.Checks.ListCheckRunAnnotations(ctx, r.repo.Owner, r.repo.Name, run, &o)
 	}) {
 		if err != nil {
 			return nil, r.fail(err, "read annotations of check run %d in %s", run, r.repo)
 		}
-		out = append(out, Annotation{
-			Path: a.GetPath(), StartLine: a.GetStartLine(), EndLine: a.GetEndLine(),
-			Level: a.GetAnnotationLevel(), Title: a.GetTitle(), Message: a.GetMessage(),
-		})
+		out = append(out, view.Annotation{Path: a.GetPath(), Line: a.GetStartLine(), Level: a.GetAnnotationLevel(),
+			Title: a.GetTitle(), Message: a.GetMessage()})
 	}
 	return out, nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/gate"
+	"github.com/sia-bot/sia/sia/view"
 )
 
 func TestChecksReadsEveryPage(t *testing.T) {
@@ -67,8 +68,9 @@ func TestAnnotations(t *testing.T) {
 	w := start(t, "/")
 	w.json("GET /repos/acme/shop/check-runs/7/annotations", 200,
 		`[{"path":"a.go","start_line":3,"end_line":4,"annotation_level":"failure","message":"m","title":"t"}]`)
-	got := must[[]Annotation](t)(w.repo().Annotations(context.Background(), 7))
-	if d := cmp.Diff([]Annotation{{"a.go", 3, 4, "failure", "t", "m"}}, got); d != "" {
+	got := must[[]view.Annotation](t)(w.repo().Annotations(context.Background(), 7))
+	want := []view.Annotation{{Path: "a.go", Line: 3, Level: "failure", Title: "t", Message: "m"}}
+	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
 }
@@ -252,12 +254,13 @@ func TestUpsertCheckRun(t *testing.T) {
 	rs.all = append(rs.all, map[string]any{"id": 1, "name": "SIA", "head_sha": "abc", "external_id": "42-12",
 		"status": "queued", "conclusion": nil, "app": map[string]any{"id": 8}})
 	ctx, r := context.Background(), w.repo()
-	spec := CheckRunSpec{
-		Name: "SIA", HeadSHA: "abc", ExternalID: "42-12", Status: "in_progress", Title: "Attempt 1", Summary: "s",
-		Actions: []Action{{"Pause this whole task now", "Stops it and keeps what was done until resumed", "pause"}},
-	}
+	spec := CheckRunSpec{Name: "SIA", HeadSHA: "abc", ExternalID: "42-12", CheckRun: view.CheckRun{
+		Status: "in_progress", Title: "Attempt 1", Summary: "s",
+		Actions: []view.Action{{Label: "Pause this whole task now",
+			Description: "Stops it and keeps what was done until resumed", Identifier: "pause"}},
+	}}
 	for i := range 50 {
-		spec.Annotations = append(spec.Annotations, Annotation{Path: "a.go", StartLine: i + 1, Message: "m"})
+		spec.Annotations = append(spec.Annotations, view.Annotation{Path: "a.go", Line: i + 1, Message: "m"})
 	}
 	do := func(known, wantID int64) {
 		t.Helper()
@@ -292,8 +295,8 @@ func TestUpsertCheckRun(t *testing.T) {
 
 	// A check that continues gets another run: a completed one stays completed.
 	spec.Status, spec.Conclusion = "in_progress", ""
-	if ok, err := r.EditCheckRun(ctx, CheckRunSpec{Name: "SIA", HeadSHA: "abc", ExternalID: "42-12", Status: "queued",
-		Title: "Again"}, 2); ok || err != nil {
+	if ok, err := r.EditCheckRun(ctx, CheckRunSpec{Name: "SIA", HeadSHA: "abc", ExternalID: "42-12",
+		CheckRun: view.CheckRun{Status: "queued", Title: "Again"}}, 2); ok || err != nil {
 		t.Errorf("opened a completed run: %v, %v", ok, err)
 	}
 	do(2, 3)
@@ -326,7 +329,8 @@ func TestAnnotationsAreNotSentTwice(t *testing.T) {
 				inner.ServeHTTP(httptest.NewRecorder(), req)
 				answer(rw, 502, "<html>")
 			})
-			spec := CheckRunSpec{Name: "SIA", HeadSHA: "abc", ExternalID: "42-12", Status: "in_progress", Title: "Attempt 1"}
+			spec := CheckRunSpec{Name: "SIA", HeadSHA: "abc", ExternalID: "42-12",
+				CheckRun: view.CheckRun{Status: "in_progress", Title: "Attempt 1"}}
 			ctx, r := context.Background(), w.repo()
 			show := func() (id int64) {
 				t.Helper()
@@ -343,7 +347,7 @@ func TestAnnotationsAreNotSentTwice(t *testing.T) {
 			show()
 			spec.Status, spec.Conclusion = "completed", "failure"
 			for i := range 50 {
-				spec.Annotations = append(spec.Annotations, Annotation{Path: "a.go", StartLine: i + 1, Message: "m"})
+				spec.Annotations = append(spec.Annotations, view.Annotation{Path: "a.go", Line: i + 1, Message: "m"})
 			}
 			show()
 			show()

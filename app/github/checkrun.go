@@ -10,6 +10,7 @@ import (
 	gh "github.com/google/go-github/v66/github"
 
 	"github.com/sia-bot/sia/sia/text"
+	"github.com/sia-bot/sia/sia/view"
 )
 
 // Limits of GitHub on check runs:
@@ -22,26 +23,13 @@ const (
 	maxAnnotations = 50 // per request
 )
 
-// CheckRunSpec is the wanted content of a check run of the app.
+// CheckRunSpec is the wanted state of a check run of the app.
 type CheckRunSpec struct {
-	Name        string
-	HeadSHA     string
-	ExternalID  string // unique on the commit; identifies the run
-	Status      string // queued, in_progress or completed
-	Conclusion  string // required when completed, empty otherwise
-	Title       string // required
-	Summary     string // Markdown
-	Text        string // Markdown
-	DetailsURL  string
-	Annotations []Annotation // at most 50, written once: GitHub appends annotations, and never replaces them
-	Actions     []Action     // buttons; GitHub shows at most three
-}
-
-// Action is a button on a check run.
-type Action struct {
-	Label       string // at most 20 characters are kept
-	Description string // at most 40 characters are kept
-	Identifier  string // at most 20 characters; check_run.requested_action returns it
+	Name       string
+	HeadSHA    string
+	ExternalID string // unique on the commit; identifies the run
+	DetailsURL string
+	view.CheckRun
 }
 
 // UpsertCheckRun creates or updates the check run of the app with an external id on a commit, and returns the run's id.
@@ -185,7 +173,7 @@ func (s *CheckRunSpec) output() *gh.CheckRunOutput {
 	}
 	for _, a := range s.Annotations[:min(len(s.Annotations), maxAnnotations)] {
 		out.Annotations = append(out.Annotations, &gh.CheckRunAnnotation{
-			Path: &a.Path, StartLine: gh.Int(max(a.StartLine, 1)), EndLine: gh.Int(max(a.EndLine, a.StartLine, 1)),
+			Path: &a.Path, StartLine: gh.Int(max(a.Line, 1)), EndLine: gh.Int(max(a.Line, 1)),
 			AnnotationLevel: gh.String(annotationLevel(a.Level)), Message: gh.String(cutBytes(a.Message, 64<<10-1)),
 			Title: stringOrNil(text.Clip(a.Title, 255)),
 		})

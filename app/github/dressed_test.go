@@ -9,13 +9,15 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/view"
 )
 
 // asks lists all of the app's requests to GitHub, and the writes that return what they created.
 func asks(w *wire) map[string]func(context.Context) error {
 	a, r := w.app, w.repo()
 	const marker = "<!-- sia:v1 task=1-1 kind=status key=1 -->"
-	spec := CheckRunSpec{Name: "SIA", HeadSHA: "abc", ExternalID: "1", Status: "in_progress", Title: "t"}
+	spec := CheckRunSpec{Name: "SIA", HeadSHA: "abc", ExternalID: "1",
+		CheckRun: view.CheckRun{Status: "in_progress", Title: "t"}}
 	since := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 	return map[string]func(context.Context) error{
 		"hook":           func(ctx context.Context) error { _, err := a.Hook(ctx); return err },
@@ -104,7 +106,7 @@ func asks(w *wire) map[string]func(context.Context) error {
 		"edit pull": func(ctx context.Context) error { return r.EditPull(ctx, 1, "b") },
 		"merge":     func(ctx context.Context) error { _, _, err := r.Merge(ctx, 1, "abc"); return err },
 		"reactions": func(ctx context.Context) error { _, err := r.Reactions(ctx, 1); return err },
-		"labels":    func(ctx context.Context) error { return r.EnsureLabels(ctx, []Label{{Name: "sia"}}) },
+		"labels":    func(ctx context.Context) error { return r.EnsureLabels(ctx, []view.Label{{Name: "sia"}}) },
 		"swap labels": func(ctx context.Context) error {
 			_, err := r.SwapLabels(ctx, 1, []string{"a"}, []string{"b"})
 			return err

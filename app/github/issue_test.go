@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/sia/view"
 )
 
 func TestCreateIssueOnce(t *testing.T) {
@@ -175,8 +177,10 @@ func TestEnsureLabels(t *testing.T) {
 		answer(rw, 422, `{"message":"Validation Failed","errors":[{"resource":"Label","code":"already_exists",
 			"field":"name"}]}`)
 	})
-	err := w.repo().EnsureLabels(context.Background(), []Label{
-		{"sia", "0e8a16", "d"}, {"sia:passed", "0e8a16", "passed"}, {"sia:working", "fbca04", "at work"},
+	err := w.repo().EnsureLabels(context.Background(), []view.Label{
+		{Name: "sia", Color: "0e8a16", Description: "d"},
+		{Name: "sia:passed", Color: "0e8a16", Description: "passed"},
+		{Name: "sia:working", Color: "fbca04", Description: "at work"},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -9,19 +9,13 @@ import (
 	gh "github.com/google/go-github/v66/github"
 
 	"github.com/sia-bot/sia/sia/text"
+	"github.com/sia-bot/sia/sia/view"
 )
-
-// Label is a label of a repository.
-type Label struct {
-	Name        string
-	Color       string // six hexadecimal digits, without #
-	Description string // at most 100 characters are kept
-}
 
 // EnsureLabels creates labels, or updates their color and description. It leaves other labels alone. GitHub and SIA
 // ignore the case of names, so the case of an existing label is kept.
 // https://docs.github.com/en/rest/issues/labels
-func (r *Repo) EnsureLabels(ctx context.Context, want []Label) error {
+func (r *Repo) EnsureLabels(ctx context.Context, want []view.Label) error {
 	have := map[string]*gh.Label{}
 	for l, err := range eachPage(func(o gh.ListOptions) ([]*gh.Label, *gh.Response, error) {
 		return r.gh.Issues.ListLabels(ctx, r.repo.Owner, r.repo.Name, &o)

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sia-bot/sia/sia/secret"
+	"github.com/sia-bot/sia/sia/view"
 )
 
 type transport func(*http.Request) (*http.Response, error)
@@ -111,10 +112,12 @@ func TestRepoWritesNoSecretThatIsKnownByValue(t *testing.T) {
 			w.HandleFunc("GET /repos/acme/shop/commits/c0ffee/check-runs",
 				func(rw http.ResponseWriter, _ *http.Request) { answer(rw, 200, `{"check_runs":[]}`) })
 			_, err := r.UpsertCheckRun(ctx, CheckRunSpec{Name: "SIA", HeadSHA: "c0ffee", ExternalID: "1",
-				Status: "in_progress", Title: key, Summary: key, Text: key}, 0)
+				CheckRun: view.CheckRun{Status: "in_progress", Title: key, Summary: key, Text: key}}, 0)
 			return err
 		},
-		"label": func() error { return r.EnsureLabels(ctx, []Label{{Name: "sia", Color: "0e8a16", Description: key}}) },
+		"label": func() error {
+			return r.EnsureLabels(ctx, []view.Label{{Name: "sia", Color: "0e8a16", Description: key}})
+		},
 		"ready": func() error { return r.MarkReady(ctx, key) },
 	} {
 		if err := write(); err != nil {

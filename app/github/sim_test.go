@@ -17,6 +17,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/gate"
 	"github.com/sia-bot/sia/sia/secret"
+	"github.com/sia-bot/sia/sia/view"
 	"github.com/sia-bot/sia/sim/ghsim"
 	"github.com/sia-bot/sia/sim/ghsim/model"
 )
@@ -113,7 +114,7 @@ func TestATasksLifeOnTheSimulator(t *testing.T) {
 	}
 
 	check(t, s.repo.EnsureLabels(ctx,
-		[]github.Label{{Name: "sia", Color: "0e8a16", Description: "d"},
+		[]view.Label{{Name: "sia", Color: "0e8a16", Description: "d"},
 			{Name: "sia:working", Color: "fbca04", Description: "w"}}))
 	n, err := s.sim.OpenIssue(full, "ann", "Confirm bookings", "please", "sia")
 	check(t, err)
@@ -164,9 +165,9 @@ func TestATasksLifeOnTheSimulator(t *testing.T) {
 	}
 
 	check(t, s.sim.CreateStatus(full, head, "ann", "ci/build", "failure", "broken"))
-	spec := github.CheckRunSpec{Name: "SIA", HeadSHA: head, ExternalID: "1-1", Status: "in_progress", Title: "Attempt 1",
-		Summary: "s",
-		Actions: []github.Action{{Label: "Stop", Description: "Stop this task", Identifier: "stop"}}}
+	spec := github.CheckRunSpec{Name: "SIA", HeadSHA: head, ExternalID: "1-1", CheckRun: view.CheckRun{
+		Status: "in_progress", Title: "Attempt 1", Summary: "s",
+		Actions: []view.Action{{Label: "Stop", Description: "Stop this task", Identifier: "stop"}}}}
 	id, err := s.repo.UpsertCheckRun(ctx, spec, 0)
 	check(t, err)
 	spec.Status, spec.Conclusion, spec.Actions = "completed", "failure", nil

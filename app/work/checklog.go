@@ -13,6 +13,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/failure"
 	"github.com/sia-bot/sia/sia/text"
+	"github.com/sia-bot/sia/sia/view"
 )
 
 // checkLog is the content of a red check run.
@@ -96,16 +97,11 @@ func logLineURL(run github.CheckRun, step, line int) string {
 const runnerAnnotations = 1
 
 // annotations returns the annotations of a check run.
-func annotations(ctx context.Context, repo *github.Repo, run github.CheckRun) (out []failure.Annotation, err error) {
+func annotations(ctx context.Context, repo *github.Repo, run github.CheckRun) ([]view.Annotation, error) {
 	if run.AnnotationsCount == 0 {
 		return nil, nil
 	}
-	list, err := repo.Annotations(ctx, run.ID)
-	for _, a := range list {
-		out = append(out,
-			failure.Annotation{Path: a.Path, Line: a.StartLine, Level: a.Level, Title: a.Title, Message: a.Message})
-	}
-	return out, err
+	return repo.Annotations(ctx, run.ID)
 }
 
 // jobLog returns the log of a check run, or [github.ErrNoLog] if it is empty.

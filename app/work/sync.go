@@ -13,6 +13,7 @@ import (
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/view"
 )
 
 // sync makes GitHub show the task's present state: one status comment, one label, one check run per head, and the pull
@@ -201,7 +202,7 @@ func (w *surfaceWorker) syncPull(ctx context.Context, t sia.Task) error {
 	return write(body, body)
 }
 
-func (w *surfaceWorker) writeCheck(ctx context.Context, t sia.Task, head string, v render.CheckRunView) error {
+func (w *surfaceWorker) writeCheck(ctx context.Context, t sia.Task, head string, v view.CheckRun) error {
 	content, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("encode the check run: %w", err)
@@ -269,18 +270,8 @@ func pushedAt(t sia.Task, head string) time.Time {
 	return time.Time{}
 }
 
-// checkRunSpec returns the task's check run on a commit, showing a view.
-func (w *surfaceWorker) checkRunSpec(t sia.Task, head string, v render.CheckRunView) github.CheckRunSpec {
-	spec := github.CheckRunSpec{HeadSHA: head, Status: v.Status, Conclusion: v.Conclusion, Title: v.Title,
-		Summary: v.Summary, Text: v.Text, Name: render.CheckName, ExternalID: string(t.ID), DetailsURL: w.Links.Task(t.ID)}
-	for _, a := range v.Annotations {
-		spec.Annotations = append(spec.Annotations,
-			github.Annotation{Path: a.Path, StartLine: a.Line, EndLine: a.Line, Level: a.Level, Title: a.Title,
-				Message: a.Message})
-	}
-	for _, a := range v.Actions {
-		spec.Actions = append(spec.Actions,
-			github.Action{Label: a.Label, Description: a.Description, Identifier: a.Identifier})
-	}
-	return spec
+// checkRunSpec returns the task's check run on a commit.
+func (w *surfaceWorker) checkRunSpec(t sia.Task, head string, v view.CheckRun) github.CheckRunSpec {
+	return github.CheckRunSpec{Name: render.CheckName, HeadSHA: head, ExternalID: string(t.ID),
+		DetailsURL: w.Links.Task(t.ID), CheckRun: v}
 }
