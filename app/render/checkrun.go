@@ -7,20 +7,12 @@ import (
 	"github.com/sia-bot/sia/sia/failure"
 	"github.com/sia-bot/sia/sia/gate"
 	"github.com/sia-bot/sia/sia/tamper"
+	"github.com/sia-bot/sia/sia/text"
 	"github.com/sia-bot/sia/sia/view"
 )
 
 // CheckName is the name of SIA's check run on each head commit.
 const CheckName = "SIA"
-
-// The identifiers of the buttons.
-const (
-	ActionPause       = "pause"
-	ActionStop        = "stop"
-	ActionRetry       = "retry"
-	ActionResume      = "resume"
-	ActionAcceptTests = "accept-tests"
-)
 
 const maxAnnotations = 50
 
@@ -85,35 +77,16 @@ func checkText(t sia.Task, l Links) string {
 	return p.String()
 }
 
-func actions(t sia.Task) []view.Action {
-	pause := action("Pause", "Hold the task where it is", ActionPause)
-	stop := action("Stop", "End the task, keep what was done", ActionStop)
-	switch t.State {
-	case sia.Passed:
-		return nil
-	case sia.Stopped:
-		return []view.Action{action("Retry", "Start the task again", ActionRetry)}
-	case sia.OnHold:
-		if t.NeedsCredits() {
-			return []view.Action{stop}
-		}
-		return []view.Action{action("Resume", "Go on where it stopped", ActionResume), stop}
-	case sia.Escalated:
-		if waitsForYes(t) {
-			return []view.Action{action("Another plan", "Have another plan made", ActionRetry), stop}
-		}
-		return []view.Action{action("Retry", "Try once more without an answer", ActionRetry), stop}
-	case sia.Checking:
-		if AwaitsTestAcceptance(t) {
-			return []view.Action{action("Accept test changes", "These changes to tests are wanted", ActionAcceptTests), pause, stop}
-		}
-		return []view.Action{pause, stop, action("Retry", "Read the checks again now", ActionRetry)}
-	}
-	return []view.Action{pause, stop}
-}
+// maxActions is GitHub's limit on buttons.
+const maxActions = 3
 
-func action(label, description, identifier string) view.Action {
-	return view.Action{Label: label, Description: description, Identifier: identifier}
+func actions(t sia.Task) (out []view.Action) {
+	for _, o := range Offers(t) {
+		if o.Button() != "" && len(out) < maxActions {
+			out = append(out, view.Action{Label: o.Button(), Description: text.Capital(o.Does), Identifier: o.Name})
+		}
+	}
+	return out
 }
 
 // NamedLine is a line of a file as named in the log of a failed check.
