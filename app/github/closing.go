@@ -108,16 +108,17 @@ func (r *Repo) askClosing(ctx context.Context, at ClosingAt, rules bool) (*closi
 		q.add("$ref: String!", commitRulesSelection, "ref", "refs/heads/"+at.Branch)
 	}
 	got, err := graphqlRepository[closingAnswer](ctx, r, q)
-	if err == nil && (got.Issue == nil || rules && got.SignOff == nil) {
+	if err == nil && got.Issue == nil {
 		err = errIncomplete
 	}
-	if err != nil {
-		return nil, err
+	if err != nil || !rules {
+		return got, err
 	}
-	if rules {
-		r.commits.put(at.Branch, got.rules())
+	commits, err := got.rules()
+	if err == nil {
+		r.commits.put(at.Branch, commits)
 	}
-	return got, nil
+	return got, err
 }
 
 // closing converts the response, ignoring commits before since.

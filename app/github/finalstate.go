@@ -2,11 +2,7 @@ package github
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
-	"strings"
-
-	"github.com/sia-bot/sia/sia/gate"
 )
 
 // The query for the state of a pull request and the requirements of its base branch: the rule sets, and whether
@@ -22,9 +18,10 @@ const (
 		refUpdateRule { requiredStatusCheckContexts }
 		rules(first: 100) { pageInfo { hasNextPage } nodes { type parameters {
 			... on RequiredStatusChecksParameters {
-				strictRequiredStatusChecksPolicy requiredStatusChecks { context integrationId }
+				strict_required_status_checks_policy: strictRequiredStatusChecksPolicy
+				required_status_checks: requiredStatusChecks { context integration_id: integrationId }
 			}
-			... on WorkflowsParameters { workflows { path repositoryId } }
+			... on WorkflowsParameters { workflows { path repository_id: repositoryId } }
 		} } }
 	}`
 )
@@ -34,10 +31,7 @@ type ruledRef struct {
 	Protection *struct {
 		Checks []string `json:"requiredStatusCheckContexts"`
 	} `json:"refUpdateRule"`
-	Rules graphqlConnection[struct {
-		Type       string          `json:"type"`
-		Parameters json.RawMessage `json:"parameters"`
-	}] `json:"rules"`
+	Rules graphqlConnection[branchRule] `json:"rules"`
 }
 
 // FinalState is the state that may change while a commit is judged.
@@ -114,30 +108,7 @@ func (r *Repo) requirements(ctx context.Context, ref ruledRef) (out Requirements
 	}
 	out.Known = true
 	for _, rule := range ref.Rules.Nodes {
-		var p struct {
-			Checks []struct {
-				Context string `json:"context"`
-				App     int64  `json:"integrationId"`
-			} `json:"requiredStatusChecks"`
-			Strict    bool `json:"strictRequiredStatusChecksPolicy"`
-			Workflows []struct {
-				Path       string `json:"path"`
-				Repository int64  `json:"repositoryId"`
-			} `json:"workflows"`
-		}
-		if len(rule.Parameters) > 0 {
-			if err := json.Unmarshal(rule.Parameters, &p); err != nil {
-				return out, false, err
-			}
-		}
-		reqs := ruleRequirements{strict: p.Strict}
-		for _, c := range p.Checks {
-			reqs.checks = append(reqs.checks, gate.Required{Name: c.Context, App: max(0, c.App)})
-		}
-		for _, w := range p.Workflows {
-			reqs.workflows = append(reqs.workflows, workflowRef{w.Path, w.Repository})
-		}
-		if err := r.addRule(ctx, &out, strings.ToLower(rule.Type), reqs); err != nil {
+		if err := r.addRule(ctx, &out, rule); err != nil {
 			return out, false, err
 		}
 	}
