@@ -12,6 +12,7 @@ import (
 	gh "github.com/google/go-github/v66/github"
 	"github.com/gregjones/httpcache"
 
+	"github.com/sia-bot/sia/app/expiring"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/secret"
 )
@@ -67,7 +68,7 @@ type installation struct {
 	limits *rateLimits
 	lists  *gh.Client // may only list the installation's repositories
 
-	forms *expiringMap[string, tokenForm] // form of tokens that git accepts
+	forms *expiring.Map[string, tokenForm] // form of tokens that git accepts
 
 	mu    sync.Mutex
 	conns map[sia.Repo]*repoConn
@@ -182,7 +183,7 @@ func (a *App) installation(id int64) *installation {
 func (a *App) newInstallation(id int64, l *rateLimits) *installation {
 	in := &installation{
 		id: id, cache: newResponseCache(cacheBytes), limits: l, conns: map[sia.Repo]*repoConn{},
-		forms: newExpiringMap[string, tokenForm](a.cfg.Now, formTTL, 1),
+		forms: expiring.New[string, tokenForm](a.cfg.Now, formTTL, 1),
 	}
 	base := a.baseTransport(id, l, unpaced{})
 	in.lists = a.client(in.withCache(&installationAuth{

@@ -81,7 +81,7 @@ type ClosingAt struct {
 // Closing reads the open pull requests that close an issue, and the commits since a time, in one request. If GitHub
 // refuses the query, as an old server may, the result is empty without an error.
 func (r *Repo) Closing(ctx context.Context, at ClosingAt) (Closing, error) {
-	_, known := r.commits.get(at.Branch)
+	_, known := r.commits.Get(at.Branch)
 	rules := at.Branch != "" && !known
 	got, err := r.askClosing(ctx, at, rules)
 	if rules && isRefusedQuery(err) {
@@ -116,7 +116,7 @@ func (r *Repo) askClosing(ctx context.Context, at ClosingAt, rules bool) (*closi
 	}
 	commits, err := got.rules()
 	if err == nil {
-		r.commits.put(at.Branch, commits)
+		r.commits.Put(at.Branch, commits)
 	}
 	return got, err
 }

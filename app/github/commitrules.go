@@ -90,7 +90,7 @@ func (b branchRule) addTo(out *sia.CommitRules) error {
 // CommitRules returns the rules of a branch on commits that are merged into it. [Repo.Closing] reads them in the same
 // request, and they are cached for an hour. Rules that GitHub hides are ignored.
 func (r *Repo) CommitRules(ctx context.Context, branch string) (sia.CommitRules, error) {
-	if got, ok := r.commits.get(branch); ok {
+	if got, ok := r.commits.Get(branch); ok {
 		return got, nil
 	}
 	q := r.query()
@@ -106,7 +106,7 @@ func (r *Repo) CommitRules(ctx context.Context, branch string) (sia.CommitRules,
 	if err != nil {
 		return sia.CommitRules{}, r.fail(err, "read what %s of %s asks of commits", branch, r.repo)
 	}
-	r.commits.put(branch, out)
+	r.commits.Put(branch, out)
 	return out, nil
 }
 

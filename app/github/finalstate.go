@@ -70,7 +70,7 @@ type finalStateAnswer struct {
 
 // finalStateGraphQL is FinalState in one request. ok is false if the response is incomplete.
 func (r *Repo) finalStateGraphQL(ctx context.Context, number int, branch string) (w FinalState, ok bool) {
-	known, cached := r.required.get(branch)
+	known, cached := r.required.Get(branch)
 	if !cached || !known.Known || !r.graphqlAvailable() {
 		return w, false
 	}
@@ -97,7 +97,7 @@ func (r *Repo) finalStateGraphQL(ctx context.Context, number int, branch string)
 	if w.History, err = r.historyOf(ctx, got.nearBranch); err != nil {
 		return w, false
 	}
-	r.histories.put(branch, w.History)
+	r.histories.Put(branch, w.History)
 	return w, true
 }
 

@@ -182,7 +182,7 @@ func (r *Repo) fetchHistory(ctx context.Context, branch string) (History, error)
 	if err != nil {
 		return h, err
 	}
-	r.histories.put(branch, h)
+	r.histories.Put(branch, h)
 	return h, nil
 }
 
@@ -191,7 +191,7 @@ func (r *Repo) history(ctx context.Context, branch string) (h History, err error
 	if branch == "" {
 		return h, nil
 	}
-	if known, ok := r.histories.get(branch); ok {
+	if known, ok := r.histories.Get(branch); ok {
 		return known, nil
 	}
 	return r.historyOverREST(ctx, branch)
@@ -229,7 +229,7 @@ func (r *Repo) historyOverREST(ctx context.Context, branch string) (h History, e
 		h.Merged = append(h.Merged, got)
 	}
 	h.Known = true
-	r.histories.put(branch, h)
+	r.histories.Put(branch, h)
 	return h, nil
 }
 

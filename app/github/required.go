@@ -45,7 +45,7 @@ var blockingRules = map[string]bool{"required_signatures": true, "required_deplo
 // https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch
 // https://docs.github.com/en/rest/branches/branches#get-a-branch
 func (r *Repo) Required(ctx context.Context, branch string) (Requirements, error) {
-	if got, ok := r.required.get(branch); ok {
+	if got, ok := r.required.Get(branch); ok {
 		got.All = slices.Clone(got.All)
 		return got, nil
 	}
@@ -65,7 +65,7 @@ func (r *Repo) FetchRequired(ctx context.Context, branch string) (Requirements, 
 	got := Requirements{All: slices.Concat(rules.All, protection.All), Known: rules.Known && protection.Known,
 		Strict: rules.Strict || protection.Strict, Others: rules.Others}
 	got.sort()
-	r.required.put(branch, got)
+	r.required.Put(branch, got)
 	got.All = slices.Clone(got.All)
 	return got, nil
 }
@@ -160,7 +160,7 @@ func (r *Repo) repositoryName(ctx context.Context, id int64) (string, error) {
 	if id == 0 || id == r.repo.ID {
 		return "", nil
 	}
-	if name, ok := r.names.get(id); ok {
+	if name, ok := r.names.Get(id); ok {
 		return name, nil
 	}
 	got, _, err := r.gh.Repositories.GetByID(ctx, id)
@@ -171,7 +171,7 @@ func (r *Repo) repositoryName(ctx context.Context, id int64) (string, error) {
 	case err != nil:
 		return "", err
 	}
-	r.names.put(id, name)
+	r.names.Put(id, name)
 	return name, nil
 }
 

@@ -18,10 +18,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sia-bot/sia/app/expiring"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/web/viewer"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/memory"
 	"github.com/sia-bot/sia/sia/text"
 )
 
@@ -55,7 +57,7 @@ type site struct {
 	Deps
 	pages   map[string]*template.Template
 	live    *live
-	targets figures
+	targets *expiring.Map[string, memory.Figures] // by the repositories that a viewer sees
 }
 
 // New returns the handler of the pages. Each request has to carry a [viewer.Viewer]; without one, nothing is visible.
@@ -69,7 +71,7 @@ func New(d Deps) (http.Handler, error) {
 		}
 	}
 	s := &site{Deps: d, pages: map[string]*template.Template{},
-		targets: figures{kept: map[string]counted{}}}
+		targets: expiring.New[string, memory.Figures](d.Now, targetsFresh, keptFigures)}
 	s.live = newLive(s.pulseOf, d.Ending, d.Logger)
 	base, err := template.New("base.html").Funcs(s.funcs()).ParseFS(assets, "templates/base.html", "templates/parts.html")
 	if err != nil {
