@@ -153,7 +153,7 @@ func TestEmptyAnswersToWritesAreErrors(t *testing.T) {
 			ctx, r := context.Background(), w.repo()
 			for name, call := range map[string]func() error{
 				"open issue": func() error { _, err := r.CreateIssue(ctx, NewIssue{Marker: marker, Title: "t"}); return err },
-				"comment":    func() error { _, _, err := r.UpsertComment(ctx, 1, marker, "b", 0); return err },
+				"comment":    func() error { _, err := r.UpsertComment(ctx, 1, marker, "b", 0); return err },
 				"edit":       func() error { _, _, err := r.EditComment(ctx, 5, marker, "b"); return err },
 				"open pull": func() error {
 					_, err := r.EnsurePull(ctx, NewPull{Head: "h", Base: "main", Title: "t"})
@@ -262,7 +262,7 @@ func TestWhatWasJustMadeIsNotGone(t *testing.T) {
 	}
 	ctx, r := context.Background(), w.repo()
 	must[Pull](t)(r.EnsurePull(ctx, NewPull{Head: "sia/issue-1", Base: "main", Title: "t"}))
-	if _, _, err := r.UpsertComment(ctx, 1, marker, "a", 0); err != nil {
+	if _, err := r.UpsertComment(ctx, 1, marker, "a", 0); err != nil {
 		t.Fatal(err)
 	}
 	r.Pushed("sia/issue-1", "abc")

@@ -192,10 +192,11 @@ func (a *App) newInstallation(id int64, l *rateLimits) *installation {
 	return in
 }
 
-// withCache adds the installation's response cache to a round tripper.
+// withCache adds the installation's response cache to a round tripper. An incomplete response in the cache would be
+// confirmed by its entity tag, and stay incomplete.
 func (in *installation) withCache(next http.RoundTripper) http.RoundTripper {
 	t := httpcache.NewTransport(in.cache)
-	t.Transport = next
+	t.Transport = strictTransport{next, maxResponse}
 	return t
 }
 

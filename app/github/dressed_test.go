@@ -76,7 +76,7 @@ func asks(w *wire) map[string]func(context.Context) error {
 			return err
 		},
 		"comment": func(ctx context.Context) error {
-			_, _, err := r.UpsertComment(ctx, 1, marker, "b", 0)
+			_, err := r.UpsertComment(ctx, 1, marker, "b", 0)
 			return err
 		},
 		"edit a comment": func(ctx context.Context) error { _, _, err := r.EditComment(ctx, 5, marker, "b"); return err },
@@ -108,7 +108,7 @@ func asks(w *wire) map[string]func(context.Context) error {
 		"reactions": func(ctx context.Context) error { _, err := r.Reactions(ctx, 1); return err },
 		"labels":    func(ctx context.Context) error { return r.EnsureLabels(ctx, []view.Label{{Name: "sia"}}) },
 		"swap labels": func(ctx context.Context) error {
-			_, err := r.SwapLabels(ctx, 1, []string{"a"}, []string{"b"})
+			err := r.SwapLabels(ctx, 1, []string{"a"}, []string{"b"})
 			return err
 		},
 		"move a label":   func(ctx context.Context) error { return r.MoveLabel(ctx, 1, "", "b") },

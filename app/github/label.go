@@ -48,15 +48,15 @@ func (r *Repo) EnsureLabels(ctx context.Context, want []view.Label) error {
 	return nil
 }
 
-// SwapLabels adds and removes labels of an issue, and reports whether that changed anything. It leaves all other
-// labels alone, including those added at the same time.
-func (r *Repo) SwapLabels(ctx context.Context, issue int, add, remove []string) (changed bool, err error) {
+// SwapLabels adds and removes labels of an issue. It leaves all other labels alone, including those added at the same
+// time.
+func (r *Repo) SwapLabels(ctx context.Context, issue int, add, remove []string) error {
 	on := map[string]string{}
 	for l, err := range eachPage(func(o gh.ListOptions) ([]*gh.Label, *gh.Response, error) {
 		return r.gh.Issues.ListLabelsByIssue(ctx, r.repo.Owner, r.repo.Name, issue, &o)
 	}) {
 		if err != nil {
-			return false, r.fail(err, "read labels of %s#%d", r.repo, issue)
+			return r.fail(err, "read labels of %s#%d", r.repo, issue)
 		}
 		on[strings.ToLower(l.GetName())] = l.GetName()
 	}
@@ -70,9 +70,8 @@ func (r *Repo) SwapLabels(ctx context.Context, issue int, add, remove []string) 
 	}
 	if len(missing) > 0 {
 		if _, _, err := r.gh.Issues.AddLabelsToIssue(ctx, r.repo.Owner, r.repo.Name, issue, missing); err != nil {
-			return changed, r.fail(err, "label %s#%d", r.repo, issue)
+			return r.fail(err, "label %s#%d", r.repo, issue)
 		}
-		changed = true
 	}
 	for _, l := range remove {
 		name, ok := on[strings.ToLower(l)]
@@ -81,11 +80,10 @@ func (r *Repo) SwapLabels(ctx context.Context, issue int, add, remove []string) 
 		}
 		_, err := r.gh.Issues.RemoveLabelForIssue(ctx, r.repo.Owner, r.repo.Name, issue, url.PathEscape(name))
 		if err != nil && statusOf(err) != http.StatusNotFound { // 404: already removed
-			return changed, r.fail(err, "take label %s off %s#%d", name, r.repo, issue)
+			return r.fail(err, "take label %s off %s#%d", name, r.repo, issue)
 		}
-		changed = true
 	}
-	return changed, nil
+	return nil
 }
 
 // MoveLabel adds the label to to an issue and removes from, without reading the issue's labels. from may be empty or

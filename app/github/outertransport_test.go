@@ -98,7 +98,7 @@ func TestRepoWritesNoSecretThatIsKnownByValue(t *testing.T) {
 	ctx, r := t.Context(), w.repo()
 	const mark = "<!-- sia:v1 task=1-1 kind=status key=1 -->"
 	for name, write := range map[string]func() error{
-		"comment": func() error { _, _, err := r.UpsertComment(ctx, 1, mark, "the key is "+key, 0); return err },
+		"comment": func() error { _, err := r.UpsertComment(ctx, 1, mark, "the key is "+key, 0); return err },
 		"edit":    func() error { _, _, err := r.EditComment(ctx, 1, mark, "the key is "+key); return err },
 		"issue": func() error {
 			_, err := r.CreateIssue(ctx, NewIssue{Marker: mark, Title: key, Body: key})

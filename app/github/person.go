@@ -41,28 +41,14 @@ func NewPeople(api string, transport http.RoundTripper) (*People, error) {
 	if transport == nil {
 		transport = http.DefaultTransport
 	}
+	again := &retrier{next: transport, sleep: sleep, allow: func(*http.Request) error { return nil }}
 	return &People{api: base,
-		client: &http.Client{Transport: strictTransport{retryOnce{transport}, maxPersonAnswer}, CheckRedirect: noRedirect,
+		client: &http.Client{Transport: strictTransport{again, maxPersonAnswer}, CheckRedirect: noRedirect,
 			Timeout: requestTimeout}}, nil
 }
 
 // noRedirect follows no redirect: it would pass on a token or a code.
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-
-// retryOnce retries a failed GET once.
-type retryOnce struct{ next http.RoundTripper }
-
-// RoundTrip implements http.RoundTripper.
-func (b retryOnce) RoundTrip(r *http.Request) (*http.Response, error) {
-	resp, err := b.next.RoundTrip(r)
-	if r.Method == http.MethodGet && isTransient(resp, err) && r.Context().Err() == nil {
-		if err == nil {
-			discard(resp)
-		}
-		resp, err = b.next.RoundTrip(r)
-	}
-	return resp, err
-}
 
 // clientFor returns a client that is authenticated by a user's token.
 func (p *People) clientFor(token string) *gh.Client {

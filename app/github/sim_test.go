@@ -126,22 +126,23 @@ func TestATasksLifeOnTheSimulator(t *testing.T) {
 	if p, err := s.repo.Permission(ctx, "ann"); err != nil || p != "maintain" {
 		t.Errorf("ann may %q, %v", p, err)
 	}
-	if _, err := s.repo.SwapLabels(ctx, n, []string{"sia:working"}, []string{"sia:paused"}); err != nil {
+	if err := s.repo.SwapLabels(ctx, n, []string{"sia:working"}, []string{"sia:paused"}); err != nil {
 		t.Fatal(err)
 	}
 	check(t, s.repo.React(ctx, sia.Origin{OnIssue: n}, "eyes"))
 
 	forged, err := s.sim.Comment(full, n, "ann", marker+"\nforged, before SIA says something")
 	check(t, err)
-	first, _, err := s.repo.UpsertComment(ctx, n, marker, "working", 0)
+	first, err := s.repo.UpsertComment(ctx, n, marker, "working", 0)
 	check(t, err)
 	_, err = s.sim.Comment(full, n, "ann", marker+"\nforged")
 	check(t, err)
-	again, changed, err := s.repo.UpsertComment(ctx, n, marker, "done", 0)
+	again, err := s.repo.UpsertComment(ctx, n, marker, "done", 0)
 	check(t, err)
-	known, changedAgain, err := s.repo.UpsertComment(ctx, n, marker, "done, as said", forged)
+	known, err := s.repo.UpsertComment(ctx, n, marker, "done, as said", forged)
 	check(t, err)
-	if first.ID == forged || again.ID != first.ID || !changed || known.ID != first.ID || !changedAgain {
+	if first.ID == forged || again.ID != first.ID || known.ID != first.ID ||
+		known.Body != marker+"\ndone, as said" {
 		t.Errorf("first %+v, again %+v, known %+v", first, again, known)
 	}
 	comments, err := s.repo.CommentsSince(ctx, n, time.Now().Add(-time.Hour))
@@ -417,12 +418,11 @@ func TestTroubleOnTheSimulator(t *testing.T) {
 		return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/comments")
 	}))
 	const marker = "<!-- sia:v1 task=1-1 kind=announce key=1 -->"
-	if _, _, err := s.repo.UpsertComment(ctx, n, marker, "x", 0); err == nil || sia.IsPermanent(err) {
+	if _, err := s.repo.UpsertComment(ctx, n, marker, "x", 0); err == nil || sia.IsPermanent(err) {
 		t.Errorf("got %v", err)
 	}
-	if _, changed, err := s.repo.UpsertComment(ctx, n, marker, "x", 0); changed || err != nil {
-		t.Errorf("changed %v, %v", changed, err)
-	}
+	_, err = s.repo.UpsertComment(ctx, n, marker, "x", 0)
+	check(t, err)
 	if v, err := s.sim.Issue(full, n); err != nil || len(v.Comments) != 1 {
 		t.Errorf("comments %+v, %v", v.Comments, err)
 	}

@@ -229,7 +229,7 @@ func (f *OnGitHub) UpsertComment(ctx context.Context, x store.Experiment, n evol
 	if err != nil {
 		return 0, err
 	}
-	comment, _, err := f.repo(x).UpsertComment(ctx, x.Pull, render.PolicyMarker(x.ID), render.PolicyComment(c), x.Comment)
+	comment, err := f.repo(x).UpsertComment(ctx, x.Pull, render.PolicyMarker(x.ID), render.PolicyComment(c), x.Comment)
 	return comment.ID, err
 }
 

@@ -92,7 +92,7 @@ func (w *surfaceWorker) syncStatus(ctx context.Context, t sia.Task) error {
 				return c.ID, err
 			}
 		}
-		c, _, err := w.repo(t).UpsertComment(ctx, t.Issue, m.String(), body, w.knownSince(m.String(), t.CreatedAt))
+		c, err := w.repo(t).UpsertComment(ctx, t.Issue, m.String(), body, w.knownSince(m.String(), t.CreatedAt))
 		return c.ID, err
 	})
 }
@@ -109,7 +109,7 @@ func (w *surfaceWorker) syncLabels(ctx context.Context, t sia.Task) error {
 		err = w.repo(t).MoveLabel(ctx, t.Issue, last, want)
 	} else {
 		others := slices.DeleteFunc(render.StateLabels(), func(l string) bool { return l == want })
-		_, err = w.repo(t).SwapLabels(ctx, t.Issue, []string{want}, others)
+		err = w.repo(t).SwapLabels(ctx, t.Issue, []string{want}, others)
 	}
 	if err != nil {
 		return err
@@ -128,9 +128,9 @@ func (w *surfaceWorker) syncTransferred(ctx context.Context, t sia.Task) error {
 	return w.writeSurface(ctx, t, store.SurfaceStatus, body, func(int64) (int64, error) {
 		m := render.Marker{Task: t.ID, Kind: store.SurfaceStatus, Key: string(t.ID)}
 		there := w.GitHub.Repo(t.Installation, at.Repo)
-		c, _, err := there.UpsertComment(ctx, at.Issue, m.String(), body, 0)
+		c, err := there.UpsertComment(ctx, at.Issue, m.String(), body, 0)
 		if err == nil {
-			_, err = there.SwapLabels(ctx, at.Issue, nil, render.StateLabels())
+			err = there.SwapLabels(ctx, at.Issue, nil, render.StateLabels())
 		}
 		if sia.IsPermanent(err) {
 			w.Logger.InfoContext(ctx, "a transferred issue is not told that its task has ended", "task", t.ID, "to",
