@@ -104,8 +104,8 @@ func New(cfg Config) (*App, error) {
 		cfg: cfg, key: key, api: api, web: web, graphql: graphqlURL(api), log: cfg.Logger,
 		installations: map[int64]*installation{},
 	}
-	a.gh = a.client(&appAuth{next: a.appTransport(a.baseTransport(0, newRateLimits(), unpaced{})), host: api.Host})
-	a.anon = a.client(a.baseTransport(0, newRateLimits(), unpaced{}))
+	a.gh = a.client(&appAuth{next: a.appTransport(a.baseTransport(0, newRateLimits(), nil)), host: api.Host})
+	a.anon = a.client(a.baseTransport(0, newRateLimits(), nil))
 	return a, nil
 }
 
@@ -147,7 +147,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 }
 
 // baseTransport returns the lower part of the stack: rate limits and retries.
-func (a *App) baseTransport(installation int64, l *rateLimits, p pacer) http.RoundTripper {
+func (a *App) baseTransport(installation int64, l *rateLimits, p *writePacer) http.RoundTripper {
 	return &rateLimiter{
 		app: a, installation: installation, limits: l, pacer: p,
 		next: a.retryTransport(installation),
@@ -185,7 +185,7 @@ func (a *App) newInstallation(id int64, l *rateLimits) *installation {
 		id: id, cache: newResponseCache(cacheBytes), limits: l, conns: map[sia.Repo]*repoConn{},
 		forms: expiring.New[string, tokenForm](a.cfg.Now, formTTL, 1),
 	}
-	base := a.baseTransport(id, l, unpaced{})
+	base := a.baseTransport(id, l, nil)
 	in.lists = a.client(in.withCache(&installationAuth{
 		next: base, host: a.api.Host, tokens: newTokenSource(a, in, anyRepository, listPermissions(), base),
 	}))
