@@ -11,6 +11,7 @@ import (
 	"github.com/sia-bot/sia/app/web/viewer"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/memory"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // The targets cover recently changed tasks. They are cached for viewers of the same repositories, because many tasks
@@ -90,12 +91,12 @@ func targetsOf(f memory.Figures, weeks []weekLine) []target {
 			Met: of > 0 && (below && sh.Mean() < bound || !below && sh.Mean() > bound)}
 		t.Sure = t.Known && (sh.Low > bound || sh.High < bound)
 		if t.Known {
-			t.Shown = percent(t.Value)
+			t.Shown = text.Percent(t.Value)
 		}
 		if t.Wants = "> "; below {
 			t.Wants = "< "
 		}
-		t.Wants += percent(bound)
+		t.Wants += text.Percent(bound)
 		return t
 	}
 	all := []target{

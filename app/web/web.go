@@ -115,10 +115,9 @@ func (s *site) funcs() template.FuncMap {
 		"whole":      func(s string) string { return cleanText(s, shownWords) },
 		"technique":  render.TechniqueName,
 		"choice":     render.ChoiceWords,
-		"percent":    percent,
+		"percent":    text.Percent,
 		"plain":      func(a any) string { return strings.ReplaceAll(fmt.Sprint(a), "-", " ") },
 		"capital":    text.Capital,
-		"sentence":   sentence,
 		"wordsOnly":  wordsOnly,
 		"mark":       mark,
 		"state":      stateBadge,
@@ -145,8 +144,6 @@ func (s *site) funcs() template.FuncMap {
 	maps.Copy(funcs, partFuncs)
 	return funcs
 }
-
-func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
 
 // frame is the common content of every page.
 type frame struct {

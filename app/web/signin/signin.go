@@ -99,7 +99,7 @@ func New(c Config, next http.Handler) (http.Handler, error) {
 		return nil, fmt.Errorf("sign-in: --public-url %q has to be scheme and host alone, such as https://sia.example.com",
 			c.PublicURL)
 	}
-	seal, err := openSeal(c.ClientSecret)
+	seal, err := viewer.Seal(c.ClientSecret, sealFor)
 	if err != nil {
 		return nil, err
 	}
