@@ -35,7 +35,8 @@ const module = "github.com/sia-bot/sia"
 //	→ sia → base
 var layers = [][]string{
 	{"sia/lazyregexp"},
-	{"sia/gitignore", "sia/glob", "sia/invalid", "sia/keyword", "sia/plan", "sia/project", "sia/text", "sia/view", "sia/visible"},
+	{"sia/gitignore", "sia/glob", "sia/invalid", "sia/keyword", "sia/plan", "sia/project", "sia/text", "sia/view",
+		"sia/visible"},
 	{"sia/yamlfile"},
 	{"sia"},
 	{"sia/...", "agent/tool/symbol"},

@@ -105,7 +105,8 @@ func (q *graphqlQuery) addHistory(branch string) {
 	q.fragments = append(q.fragments, rollupFragment)
 }
 
-// historyOf converts the response, which has pull requests at least, even if none is merged. It reads the checks of a commit over REST if they exceed one page.
+// historyOf converts the response, which has pull requests at least, even if none is merged. It reads the checks of a
+// commit over REST if they exceed one page.
 func (r *Repo) historyOf(ctx context.Context, n nearBranch) (h History, err error) {
 	if n.Merged == nil {
 		return h, errIncomplete
