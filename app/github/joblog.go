@@ -69,8 +69,8 @@ func noLog(op, why string) error {
 	return &sia.Error{Op: op, Message: "there is no log: " + why, Permanent: true, Err: ErrNoLog}
 }
 
-// fetch downloads a file from storage, unauthenticated; its length is -1 if it is unknown. The error is [ErrNoLog] if it
-// does not exist.
+// fetch downloads a file from storage, unauthenticated; its length is -1 if it is unknown. The error is [ErrNoLog] if
+// it does not exist.
 func (r *Repo) fetch(ctx context.Context, at *url.URL) (body io.ReadCloser, length int64, err error) {
 	if at.Scheme != "https" && at.Scheme != r.app.api.Scheme {
 		return nil, 0, fmt.Errorf("the file's address is not https but %q", at.Scheme)

@@ -63,8 +63,8 @@ func TestJobLog(t *testing.T) {
 			t.Errorf("job %d: %d bytes, begins %.20q", job, len(b), b)
 		}
 	}
-	for name, run := range map[string]CheckRun{"expired address": {JobID: 3}, "expired": {JobID: 4}, "too large": {JobID: 7},
-		"not an Actions job": {ID: 9}} {
+	for name, run := range map[string]CheckRun{"expired address": {JobID: 3}, "expired": {JobID: 4},
+		"too large": {JobID: 7}, "not an Actions job": {ID: 9}} {
 		if _, err := w.repo().JobLog(ctx, run); !errors.Is(err, ErrNoLog) || !sia.IsPermanent(err) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -80,7 +80,8 @@ func TestTimedOut(t *testing.T) {
 	if rep := read(t, log, Options{}); rep.Class == Timeout {
 		t.Errorf("nothing says so: %+v", rep)
 	}
-	if rep := read(t, "building\n", Options{Annotations: []view.Annotation{limit}}); rep.Class != Timeout || rep.Text == "" {
+	if rep := read(t, "building\n", Options{Annotations: []view.Annotation{limit}}); rep.Class != Timeout ||
+		rep.Text == "" {
 		t.Errorf("no end: %+v", rep)
 	}
 }
