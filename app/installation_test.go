@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -98,6 +99,45 @@ func TestInstallationOnManyRepositories(t *testing.T) {
 	}
 	if len(made) < 297*5 {
 		t.Errorf("only %d labels were made", len(made))
+	}
+}
+
+// TestOutageWhileSettingUp: a repository that is added while GitHub is down for hours is set up after that.
+func TestOutageWhileSettingUp(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass")
+	_, err := s.Sim.CreateRepo(apptest.Owner, "added", ghsim.RepoSpec{})
+	check(t, err)
+	var up atomic.Bool
+	s.Sim.FailRequests(func(r *http.Request) *ghsim.Fault {
+		if !up.Load() && strings.Contains(r.URL.Path, "/repos/ada/added/") {
+			return &ghsim.Fault{Status: http.StatusBadGateway, Body: `<html>Unicorn!</html>`}
+		}
+		return nil
+	})
+	s.InstallOn("added")
+	state := func() store.SetupState {
+		all, err := s.App.Store.Setups(t.Context(), 0)
+		check(t, err)
+		for _, v := range all {
+			if v.Name == "added" {
+				return v.State
+			}
+		}
+		return ""
+	}
+	for range 12 { // a long wait in parts, each within the time limit of a test step
+		s.Wait(10 * time.Minute)
+	}
+	if got := state(); got != store.SetupPending {
+		t.Errorf("after two hours of an outage it is %q", got)
+	}
+	up.Store(true)
+	for range 3 {
+		s.Wait(10 * time.Minute)
+	}
+	if got := state(); got != store.SetupDone {
+		t.Errorf("half an hour after the outage it is %q", got)
 	}
 }
 

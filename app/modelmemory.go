@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/sia-bot/sia/agent/llm"
@@ -117,31 +116,12 @@ func (m *ModelMemory) change(f func()) {
 	m.unwritten = modelsFile{}
 }
 
-// lockTimeout is the maximum wait for the folder's lock, which a stopped process may hold.
-const lockTimeout = 5 * time.Second
-
-// lockFolder locks a folder against other processes. If locking fails or takes too long, the folder is used without a
-// lock: concurrent writes are rare, and lost data is learned again.
-func lockFolder(dir *os.File) {
-	for until := time.Now().Add(lockTimeout); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
-		err := syscall.Flock(int(dir.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
-			return
-		}
-	}
-}
-
-// write merges the unwritten data into the file.
+// write merges the unwritten data into the file. If two processes do that in the same moment, the data of one is lost,
+// and learned again.
 func (m *ModelMemory) write() error {
 	if err := os.MkdirAll(filepath.Dir(m.path), 0o700); err != nil {
 		return err
 	}
-	dir, err := os.Open(filepath.Dir(m.path))
-	if err != nil {
-		return err
-	}
-	defer dir.Close() // releases the lock
-	lockFolder(dir)
 	kept, err := m.read()
 	if err != nil { // replace it
 		kept = m.known

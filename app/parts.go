@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -85,21 +86,21 @@ func newWorker(
 			return nil, err
 		}
 	}
-	coders, err := newCoders(g, c, box)
+	commands, err := agent.NewCommands(box, sandboxCache(c), c.SetupHosts, g.now, g.log)
 	if err != nil {
 		return nil, err
 	}
-	checker, err := agent.NewCommands(box, sandboxCache(c), c.SetupHosts, g.now, g.log)
+	coders, err := newCoders(g, c, commands)
 	if err != nil {
 		return nil, err
 	}
 	assign := policies.ShippedAssign()
-	decider := learn.NewDecider(g.store, coder.New(assign.Parameters), g.evolver, checker.Runs(), g.now)
+	decider := learn.NewDecider(g.store, coder.New(assign.Parameters), g.evolver, commands.Runs(), g.now)
 	g.tests = evidence.NewLooker(box, filepath.Join(sandboxCache(c), "tests"), c.SetupHosts, g.now)
 	return work.New(work.Deps{
 		Store: g.store, GitHub: g.github, Git: g.git, Coders: coders,
 		Diagnoser: &diagnose.Diagnoser{Model: chains["sia"], Log: g.log, LastTry: store.LastTry},
-		Reviewer:  &diagnose.Reviewer{Model: chains["reviewer"], Log: g.log}, Checker: checker,
+		Reviewer:  &diagnose.Reviewer{Model: chains["reviewer"], Log: g.log}, Checker: commands,
 		Evidence: g.tests,
 		Settings: g.settings, Looker: looker, Chooser: chooser,
 		Decider: decider,
@@ -121,25 +122,24 @@ func newChooser(g *deps, c Config) (*learn.Chooser, error) {
 // sandboxCache returns the folder with downloads and builds of the sandbox.
 func sandboxCache(c Config) string { return filepath.Join(c.Dir, "sandbox") }
 
-// newCoders creates the coders, with a sandbox if there is one.
-func newCoders(g *deps, c Config, box *sandbox.Sandbox) (out work.Coders, err error) {
+// newCoders creates the coders.
+func newCoders(g *deps, c Config, commands *agent.Commands) (out work.Coders, err error) {
 	table := policies.ShippedCoders()
-	cache := sandboxCache(c)
 	for _, one := range c.Models.coders() {
 		model, err := one.Model.Chain(one.Name, g.log)
 		if err != nil {
 			return out, err
 		}
 		builtin, err := agent.NewBuiltin(agent.BuiltinConfig{
-			Model: model, Edit: one.Edit, Sandbox: box, Cache: cache, Hosts: c.SetupHosts, Now: g.now, Logger: g.log,
+			Model: model, Edit: one.Edit, Commands: commands, Now: g.now, Logger: g.log,
 		})
 		if err != nil {
 			return out, err
 		}
-		commands, err := agent.NewCommandAgents(agent.CommandAgentsConfig{
+		others, err := agent.NewCommandAgents(agent.CommandAgentsConfig{
 			Upstream: one.Model.URL, Key: one.Model.Key, Model: one.Model.Model, Price: one.Model.Price,
-			Timeout: one.Model.Timeout, Room: g.room, Sandbox: box, Path: c.AgentPath, Env: c.AgentEnv, Cache: cache,
-			Hosts: c.SetupHosts, Now: g.now, Logger: g.log,
+			Timeout: one.Model.Timeout, Room: g.room, Commands: commands, Path: c.AgentPath, Env: c.AgentEnv,
+			Environ: os.Environ(), Now: g.now, Logger: g.log,
 		})
 		if err != nil {
 			return out, err
@@ -150,7 +150,7 @@ func newCoders(g *deps, c Config, box *sandbox.Sandbox) (out work.Coders, err er
 			}
 		}
 		known, _ := table.Of(one.Model.Model)
-		out.All = append(out.All, work.Coder{Name: one.Name, Builtin: builtin, Commands: commands, Command: one.Command,
+		out.All = append(out.All, work.Coder{Name: one.Name, Builtin: builtin, Commands: others, Command: one.Command,
 			Cost: one.cost(), Prior: known.Resolved, Known: known.Name})
 	}
 	return out, nil

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
@@ -33,9 +32,9 @@ const maxValue = 2000
 // mutable are the sections that a mutation may change.
 var mutable = []string{"selector", "parameters", "rules"}
 
-// Mutate returns the policy with one change and its version increased by one. If the change replaces one value in the
-// file, the rest of the file is unchanged, including comments. It returns an error if the path cannot be changed, if
-// the resulting file would be invalid, or if nothing or something else would change.
+// Mutate returns the policy with one change and its version increased by one. The rest of the file is
+// unchanged, including comments. It returns an error if the path cannot be changed, if its present value is
+// neither a word nor in brackets, if the resulting file would be invalid, or if nothing or something else would change.
 func Mutate(p Policy, m Mutation) (Policy, error) {
 	parts := strings.Split(m.Path, ".")
 	switch {
@@ -77,70 +76,62 @@ func Mutate(p Policy, m Mutation) (Policy, error) {
 	return out, nil
 }
 
-// written returns a YAML file with another value at a path.
+// written returns a YAML file with another value at a path. The rest of the file stays as it is.
 func written(source []byte, path []string, value string) ([]byte, error) {
-	f, err := yamlfile.Syntax(source, parser.ParseComments)
+	f, err := yamlfile.Syntax(source, parser.ParseComments, parser.AllowDuplicateMapKey())
 	if err != nil {
 		return nil, err
 	}
-	node, found := at(f, path)
-	if found {
-		if start, end, ok := extent(source, node); ok {
-			return slices.Concat(source[:start], []byte(value), source[end:]), nil
+	if node, found := at(f, path); found {
+		start, end, ok := extent(source, node)
+		if !ok {
+			return nil, errors.New("only a word, or a value in brackets, can be replaced; write the present one so")
+		}
+		return slices.Concat(source[:start], []byte(value), source[end:]), nil
+	}
+	for depth := len(path) - 1; depth > 0; depth-- {
+		if parent, found := at(f, path[:depth]); found {
+			return added(source, parent, path[depth:], value)
 		}
 	}
-	if _, any := at(f, path[:1]); !any { // a section that the file leaves out
-		return append(slices.Clip(source), nested(path, value)...), nil
-	}
-	return rewritten(f, path, value, found)
+	return append(slices.Clip(source), "\n"+nested(path, value, "\n")+"\n"...), nil
 }
 
-// nested returns a section with only one value.
-func nested(path []string, value string) string {
+// added returns a YAML file with a value at a path below a table that lacks the path's first key. The value becomes the
+// table's first.
+func added(source []byte, table ast.Node, path []string, value string) ([]byte, error) {
+	var start int
+	var text string
+	found := false
+	if m, ok := table.(*ast.MappingNode); ok && m.IsFlowStyle {
+		start, found = offset(source, m.Start)
+		start++
+		text = strings.Join(path, ": {") + ": " + value + strings.Repeat("}", len(path)-1)
+		if len(m.Values) > 0 {
+			text += ", "
+		}
+	} else if entries := yamlfile.Entries(table); len(entries) > 0 {
+		first := entries[0].Key.GetToken()
+		start, found = offset(source, first)
+		line := "\n" + strings.Repeat(" ", first.Position.Column-1)
+		text = nested(path, value, line) + line
+	}
+	if !found {
+		return nil, errors.New("there is no such place")
+	}
+	return slices.Concat(source[:start], []byte(text), source[start:]), nil
+}
+
+// nested returns tables in one another with only one value. line begins a line of the outermost one.
+func nested(path []string, value, line string) string {
 	var b strings.Builder
 	for i, p := range path {
-		fmt.Fprintf(&b, "\n%s%s:", strings.Repeat("  ", i), p)
+		if i > 0 {
+			b.WriteString(line + strings.Repeat("  ", i))
+		}
+		b.WriteString(p + ":")
 	}
-	return b.String() + " " + value + "\n"
-}
-
-// rewritten returns the file as formatted by the library, with another value at a path; set reports whether the path
-// has a value now.
-func rewritten(f *ast.File, path []string, value string, set bool) (out []byte, err error) {
-	defer func() {
-		if p := recover(); p != nil { // as in [yamlfile.Syntax]
-			err = fmt.Errorf("not writable as YAML: %v", p)
-		}
-	}()
-	for depth := len(path); depth > 0; depth-- {
-		if _, there := at(f, path[:depth]); !there && depth > 1 {
-			continue
-		}
-		p, err := yaml.PathString(selects(path[:depth]))
-		if err != nil {
-			return nil, err
-		}
-		if set {
-			err = p.ReplaceWithReader(f, strings.NewReader(value))
-		} else {
-			err = p.MergeFromReader(f, strings.NewReader(strings.TrimSpace(nested(path[depth:], value))))
-		}
-		return []byte(f.String()), err
-	}
-	return nil, errors.New("there is no such place")
-}
-
-// selects returns a path in the library's syntax, in which items of lists count from 0.
-func selects(path []string) string {
-	s := "$"
-	for _, p := range path {
-		if n, err := strconv.Atoi(p); err == nil {
-			s += fmt.Sprintf("[%d]", n-1)
-		} else {
-			s += ".'" + strings.ReplaceAll(p, "'", "") + "'"
-		}
-	}
-	return s
+	return b.String() + " " + value
 }
 
 // at returns the node at a path.

@@ -64,24 +64,49 @@ func TestMutate(t *testing.T) {
 	}
 }
 
-// A mutation adds an omitted field to a minimal file.
+// A mutation adds an omitted field, and leaves the rest of the file as it is.
 func TestMutateWhatIsLeftOut(t *testing.T) {
-	for _, source := range []string{
-		"decision: escalate\nname: early\nversion: 3\nreasoning: early\n",
-		"decision: escalate\nname: early\nversion: 3\nreasoning: early\nparameters:\n  ambiguity: 0.2\n",
-		"decision: escalate\nname: early\nversion: 3\nreasoning: early\nparameters: {ambiguity: 0.2}\n",
+	const head = "decision: escalate\nname: early\nversion: 3\nreasoning: early\n"
+	next := strings.Replace(head, "3", "4", 1)
+	for _, tt := range []struct{ path, value, was, now string }{
+		{"parameters.threshold", "0.4", "", "\nparameters:\n  threshold: 0.4\n"},
+		{"parameters.threshold", "0.4", "parameters:\n  # of the issue\n  ambiguity: 0.2   # more\n",
+			"parameters:\n  # of the issue\n  threshold: 0.4\n  ambiguity: 0.2   # more\n"},
+		{"parameters.threshold", "0.4", "parameters: {ambiguity: 0.2}\n", "parameters: {threshold: 0.4, ambiguity: 0.2}\n"},
+		{"parameters.threshold", "0.4", "parameters: {} # none\n", "parameters: {threshold: 0.4} # none\n"},
+		{"rules.triggers.1.failures", "2", "rules:\n  triggers:\n    - labels:\n        - security\n",
+			"rules:\n  triggers:\n    - failures: 2\n      labels:\n        - security\n"},
 	} {
-		p, err := Parse("early.yml", []byte(source))
+		p, err := Parse("early.yml", []byte(head+tt.was))
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := Mutate(p, Mutation{Path: "parameters.threshold", Value: "0.4"})
+		out, err := Mutate(p, Mutation{Path: tt.path, Value: tt.value})
+		if err != nil || out.Source != next+tt.now {
+			t.Errorf("%s became\n%s\nwant\n%s\n%v", tt.was, out.Source, tt.now, err)
+		}
+	}
+	for was, now := range map[string]string{
+		"rules:\n- wait: 5m\n":   "rules:\n- when:\n    class: [network]\n  wait: 5m\n",
+		"rules: [{wait: 5m}]\n":  "rules: [{when: {class: [network]}, wait: 5m}]\n",
+		"rules:\n  - {wait: 5m}": "rules:\n  - {when: {class: [network]}, wait: 5m}",
+	} {
+		p, err := Parse("early.yml", []byte(strings.Replace(head, "escalate", "recover", 1)+was))
 		if err != nil {
-			t.Fatalf("%s\n%v", source, err)
+			t.Fatal(err)
 		}
-		if got := out.Escalate().Parameters; got.Threshold != 0.4 || got.Ambiguity != p.Escalate().Parameters.Ambiguity {
-			t.Errorf("%+v of\n%s", got, out.Source)
+		out, err := Mutate(p, Mutation{Path: "rules.1.when.class", Value: "[network]"})
+		if err != nil || out.Source != strings.Replace(next, "escalate", "recover", 1)+now {
+			t.Errorf("%s became\n%s\nwant\n%s\n%v", was, out.Source, now, err)
 		}
+	}
+	p, err := Parse("early.yml", []byte(head+"rules:\n  triggers:\n    - labels: [a]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Mutate(p, Mutation{Path: "rules.triggers", Value: "[]"}); err == nil ||
+		!strings.Contains(err.Error(), "only a word, or a value in brackets, can be replaced") {
+		t.Errorf("a list in several lines: %v", err)
 	}
 }
 

@@ -306,10 +306,12 @@ type (
 	}
 	// Watched: the state of a pull request after its task had passed.
 	Watched struct {
-		SHA    SHA       `json:"sha"`
-		Looked time.Time `json:"looked"`
-		Red    []Check   `json:"red,omitempty"`   // required checks of the head that are red
-		Found  *Found    `json:"found,omitempty"` // as in Judged
+		SHA       SHA       `json:"sha"`
+		Looked    time.Time `json:"looked"`
+		Red       []Check   `json:"red,omitempty"`       // required checks of the head that are red
+		Found     *Found    `json:"found,omitempty"`     // as in Judged
+		Conflicts bool      `json:"conflicts,omitempty"` // as in Judged
+		Unmerged  bool      `json:"unmerged,omitempty"`  // as in Judged
 	}
 	// Updated: the base was merged into the branch, or could not be. If SHA, Conflicts
 	// and Refused are empty, the branch has moved.

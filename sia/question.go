@@ -1,6 +1,7 @@
 package sia
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -19,6 +20,14 @@ const (
 	planStop = "B" // the task ends
 )
 
+// OpenQuestion returns the question about a task that SIA has no other question about.
+func OpenQuestion() (question string, options []Option) {
+	return "How should SIA go on with this task?", []Option{
+		{Letter: "A", Text: "Start over from the base branch, keeping the change as small as possible", Fastest: true},
+		{Letter: "B", Text: "Leave out what can't be done and do the rest of the issue"},
+	}
+}
+
 // diagnosisQuestion returns the question of a diagnosis that can't lead to another attempt,
 // with defaults for what the diagnosis lacks. failure describes the last failure.
 func diagnosisQuestion(d Diagnosis, failure string) Escalation {
@@ -26,14 +35,10 @@ func diagnosisQuestion(d Diagnosis, failure string) Escalation {
 	if e.Blocker == "" {
 		e.Blocker = failure
 	}
-	if e.Question == "" {
-		e.Question = "How should SIA go on with this task?"
-	}
+	question, options := OpenQuestion()
+	e.Question = cmp.Or(e.Question, question)
 	if len(e.Options) < 2 {
-		e.Options = []Option{
-			{Letter: "A", Text: "Start over from the base branch, keeping the change as small as possible", Fastest: true},
-			{Letter: "B", Text: "Leave out what can't be done and do the rest of the issue"},
-		}
+		e.Options = options
 	}
 	return e
 }

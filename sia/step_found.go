@@ -1,6 +1,7 @@
 package sia
 
 import (
+	"fmt"
 	"slices"
 )
 
@@ -69,19 +70,32 @@ func (s *step) checkSeenAfterPass() {
 	default:
 		s.emitEffect(DoWatch, s.number(), s.v(),
 			Effect{At: s.e.At.Add(s.t.Settings.Checks.Settle.D()), SHA: s.t.Head})
-		s.because("checks of %s changed after the pass; SIA looks", f.SHA.Short())
+		s.because("SIA looks again at %s, which has passed", f.SHA.Short())
 	}
 }
 
-// watched records the result of a look after the pass. It does not change the verdict.
+// watched records the result of a look after the pass. It does not change the verdict, but a branch that conflicts with
+// its base can't be merged: the gate looks at it again, merges the base into it, and the checks decide.
 func (s *step) watched() {
 	f := s.e.Fact.(Watched)
-	before := s.t.Afterwards
+	t := &s.t
+	before := t.Afterwards
 	switch {
 	case f.Found != nil:
 		s.applyFound(*f.Found)
 	case f.SHA != s.t.Head:
 		s.ignore(late)
+	case f.Conflicts && t.Conflicted < maxUpdates:
+		t.Conflicted++
+		t.Afterwards, t.Updates = nil, 0
+		s.enter(Checking)
+		s.watch()
+		s.because("after the pass `%s` moved in the way of the branch", t.BaseBranch)
+	case f.Conflicts && t.Conflicted == maxUpdates:
+		t.Conflicted++
+		s.warn(fmt.Sprintf("`%s` is in the way of the branch again, after %d merges of it since the pass; `/sia start` "+
+			"has it merged once more.", t.BaseBranch, maxUpdates))
+		s.because("`%s` is in the way of the branch again, after %d merges of it since the pass", t.BaseBranch, maxUpdates)
 	case len(f.Red) == 0 && before == nil || before != nil && sameNames(f.Red, before.Red):
 		s.ignore("nothing has changed since the last look")
 	case len(f.Red) == 0:
@@ -101,6 +115,9 @@ func (t *Task) HasSeen(f Watched) bool {
 	}
 	if f.SHA != t.Head {
 		return true // it is about another pass
+	}
+	if f.Unmerged || f.Conflicts && t.Conflicted <= maxUpdates { // unmerged: GitHub has begun to compute it
+		return false
 	}
 	if t.Afterwards == nil {
 		return len(f.Red) == 0

@@ -57,7 +57,7 @@ func (s *step) newRun(passed bool, text string, edited bool) {
 	s.t.Gone, s.t.Unwritten, s.t.IssueGone, s.t.Transferred = false, false, false, nil
 	s.t.Failures, s.t.Rounds, s.t.Refused, s.t.Next = 0, 0, nil, nil
 	s.t.Elsewhere, s.t.Worthwhile, s.t.Wanted, s.t.WantedCoder = false, false, "", ""
-	s.t.Afterwards, s.t.Omission = nil, nil
+	s.t.Afterwards, s.t.Conflicted, s.t.Omission = nil, 0, nil
 	s.t.Approaches = len(s.t.Prompts) + set.SIA.MaxApproaches
 	s.t.Credits.Budget = s.t.Credits.Spent + s.t.Credits.Reserved + Credits(set.Budget.Task)*Credit
 }

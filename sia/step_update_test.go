@@ -112,6 +112,45 @@ func TestMergesWithoutEnd(t *testing.T) {
 	}
 }
 
+// TestConflictsAfterPass: a base that conflicts with a branch that has passed is merged into it, three times in a run.
+func TestConflictsAfterPass(t *testing.T) {
+	p := checked(t, true)
+	pass := func() {
+		t.Helper()
+		p.judges(Judged{Verdict: VerdictGreen})
+		if p.waitsFor(DoReady) {
+			p.done(DoReady, Readied{})
+			p.judges(Judged{Verdict: VerdictGreen})
+		}
+		p.wantState(Passed)
+	}
+	conflict := func() Watched { return Watched{SHA: p.task.Head, Conflicts: true} }
+	pass()
+	if p.task.HasSeen(Watched{SHA: p.task.Head, Unmerged: true}) {
+		t.Error("it is not looked again when GitHub has not computed whether the branch can be merged")
+	}
+	for _, sha := range []SHA{"f1", "f2", "f3"} {
+		p.says(CheckSeen{SHA: p.task.Head, Bad: true})
+		p.done(DoWatch, conflict())
+		p.wantState(Checking)
+		p.judges(Judged{Verdict: VerdictNone, Conflicts: true})
+		p.done(DoUpdate, Updated{SHA: sha, From: p.task.Head, Onto: "b" + sha})
+		pass()
+	}
+	if p.task.HasSeen(conflict()) {
+		t.Error("the fourth conflict is not reported")
+	}
+	p.says(CheckSeen{SHA: p.task.Head, Bad: true})
+	p.done(DoWatch, conflict())
+	p.wantState(Passed)
+	if !strings.Contains(p.task.Warning, "in the way of the branch again, after 3 merges") {
+		t.Errorf("warned of %q", p.task.Warning)
+	}
+	if !p.task.HasSeen(conflict()) {
+		t.Error("the fourth conflict is reported twice")
+	}
+}
+
 // A merge that finished after the task had ended is recorded as the head.
 func TestUpdatedLate(t *testing.T) {
 	p := checked(t, true)

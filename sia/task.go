@@ -144,8 +144,10 @@ type Task struct {
 	// the conflicts with the base that the next attempt has to merge; nil: none
 	Merging *Merging `json:"merging,omitempty"`
 	Updates int      `json:"updates,omitempty"` // number of merges of the base into the last attempt's work
-	Moved   *Moved   `json:"moved,omitempty"`   // a person's push after the task had ended; nil: none
-	Pull    Pull     `json:"pull,omitzero"`
+	// how often the base conflicted with the branch after a pass of this run
+	Conflicted int    `json:"conflicted,omitempty"`
+	Moved      *Moved `json:"moved,omitempty"` // a person's push after the task had ended; nil: none
+	Pull       Pull   `json:"pull,omitzero"`
 
 	Attempts []Attempt `json:"attempts,omitempty"`
 	Earlier  int       `json:"earlier,omitempty"` // number of attempts made before the present run

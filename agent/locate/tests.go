@@ -81,12 +81,17 @@ func (g *gathering) findTests(ctx context.Context) {
 	})
 }
 
-var parameters = lazyregexp.New(`\[.*\]$`)
+var (
+	parameters = lazyregexp.New(`\[.*\]$`)
+	// inClass matches the class of a test in parentheses, which Surefire 2 and unittest print after the name.
+	inClass = lazyregexp.New(` ?\([\w$]+(?:\.[\w$]+)+\)$`)
+)
 
 // definitionName returns the part of a runner's test name that is in its definition: for Go the function, else the last
 // part.
 func definitionName(name string) string {
 	name = parameters.ReplaceAllString(strings.TrimSpace(name), "")
+	name = inClass.ReplaceAllString(name, "")
 	if top, rest, ok := strings.Cut(name, "/"); ok && goTestName.MatchString(top) {
 		if method, _, _ := strings.Cut(rest, "/"); strings.HasPrefix(method, "Test") {
 			return method // of a suite

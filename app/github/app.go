@@ -122,7 +122,7 @@ func (c *Config) setDefaults() {
 		c.Now = time.Now
 	}
 	if c.Sleep == nil {
-		c.Sleep = sleep
+		c.Sleep = Sleep
 	}
 	setDefault(&c.WriteSpacing, time.Second)
 	setDefault(&c.WriteBurst, 5)
@@ -134,8 +134,8 @@ func setDefault[T ~int | ~int64](v *T, d T) {
 	}
 }
 
-// sleep waits for d, or until ctx is done.
-func sleep(ctx context.Context, d time.Duration) error {
+// Sleep waits for d, or until ctx is done.
+func Sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {

@@ -41,7 +41,7 @@ func NewPeople(api string, transport http.RoundTripper) (*People, error) {
 	if transport == nil {
 		transport = http.DefaultTransport
 	}
-	again := &retrier{next: transport, sleep: sleep, allow: func(*http.Request) error { return nil }}
+	again := &retrier{next: transport, sleep: Sleep, allow: func(*http.Request) error { return nil }}
 	return &People{api: base,
 		client: &http.Client{Transport: strictTransport{again, maxPersonAnswer}, CheckRedirect: noRedirect,
 			Timeout: requestTimeout}}, nil
@@ -63,7 +63,7 @@ func (p *People) clientFor(token string) *gh.Client {
 func (p *People) Who(ctx context.Context, token string) (sia.Actor, error) {
 	u, _, err := p.clientFor(token).Users.Get(ctx, "")
 	for wait := time.Second; statusOf(err) == http.StatusUnauthorized && wait <= newTokenWait; wait *= 2 {
-		if err := sleep(ctx, wait); err != nil {
+		if err := Sleep(ctx, wait); err != nil {
 			return sia.Actor{}, fmt.Errorf("ask GitHub who signs in: %w", err)
 		}
 		u, _, err = p.clientFor(token).Users.Get(ctx, "")

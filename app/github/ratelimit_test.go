@@ -276,11 +276,11 @@ func TestWritesThatDoNotGetTheirTurn(t *testing.T) {
 
 func TestSleepEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	if err := sleep(ctx, time.Nanosecond); err != nil {
+	if err := Sleep(ctx, time.Nanosecond); err != nil {
 		t.Error(err)
 	}
 	cancel()
-	if err := sleep(ctx, time.Hour); err == nil {
+	if err := Sleep(ctx, time.Hour); err == nil {
 		t.Error("slept on")
 	}
 }

@@ -19,14 +19,8 @@ import (
 
 // isDefinition reports whether a path is that of a repository's technique or policy.
 func isDefinition(name string) bool {
-	ext := path.Ext(name)
-	switch path.Dir(name) {
-	case technique.Dir:
-		return ext == ".md" && path.Base(name) != "README.md"
-	case policies.Dir:
-		return ext == ".yml" || ext == ".yaml"
-	}
-	return false
+	isTechnique := path.Dir(name) == technique.Dir && path.Ext(name) == ".md" && path.Base(name) != "README.md"
+	return isTechnique || policies.IsFile(name)
 }
 
 // withShipped adds the techniques and policies that ship with SIA to a repository's own, at their usual paths, unless
@@ -109,4 +103,12 @@ func WriteDefinitions(root string, files map[string][]byte) (names []string, err
 		names = append(names, name)
 	}
 	return names, nil
+}
+
+// writeFile writes a file and creates its parent folders.
+func writeFile(path string, content []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, content, 0o644)
 }

@@ -24,7 +24,6 @@ const (
 	copyFolder   = "project"  // in an iteration: the working copy
 	fallbackName = "fallback" // in an iteration: the original
 	keptName     = "kept"     // in an iteration: the kept version
-	strayName    = "beside"   // in a killed iteration: the temporary file next to the target
 	stampFormat  = "20060102T150405Z"
 	maxSameStamp = 100 // iterations that may begin within one second
 )
@@ -107,15 +106,12 @@ type Iteration struct {
 	Copy string   // the copy of the project
 	Left []string // entries of the project that could not be copied, for users
 
-	files  *copiedFiles
-	record record
-	step   func(string) // called for each step of a promotion, for tests
+	files *copiedFiles
 }
 
-// Begin creates a new iteration with a copy of the project. what describes the subject, for the report of a later
-// process if this one is killed.
-func (p *Place) Begin(ctx context.Context, what string) (_ *Iteration, err error) {
-	i := &Iteration{step: func(string) {}}
+// Begin creates a new iteration with a copy of the project.
+func (p *Place) Begin(ctx context.Context) (_ *Iteration, err error) {
+	i := new(Iteration)
 	began := p.now().UTC()
 	for n := 1; ; n++ {
 		i.Name = began.Format(stampFormat)
@@ -136,9 +132,6 @@ func (p *Place) Begin(ctx context.Context, what string) (_ *Iteration, err error
 		}
 	}()
 	i.Copy = filepath.Join(i.Dir, copyFolder)
-	if err := i.save(record{Run: i.Name, What: what, Phase: working}); err != nil {
-		return nil, err
-	}
 	if i.Left, err = copyProject(ctx, p.Root, i.Copy); err != nil {
 		return nil, err
 	}
@@ -158,20 +151,17 @@ func (p *Place) Begin(ctx context.Context, what string) (_ *Iteration, err error
 // Files returns the copy's files.
 func (i *Iteration) Files() improve.Files { return i.files }
 
-// Cycle records that a cycle ended, so that the progress of a killed run is known, and saves the kept version.
+// Cycle saves the kept version of a cycle that ended.
 func (i *Iteration) Cycle(c improve.Cycle) error {
-	if c.Outcome == improve.Kept {
-		f, err := i.files.Read(c.File)
-		if err != nil {
-			return fmt.Errorf("save what was kept of %s: %w", c.File, err)
-		}
-		if _, err := i.saveVersion(keptName, c.File, f); err != nil {
-			return err
-		}
+	if c.Outcome != improve.Kept {
+		return nil
 	}
-	r := i.record
-	r.Cycles = c.Number
-	return i.save(r)
+	f, err := i.files.Read(c.File)
+	if err != nil {
+		return fmt.Errorf("save what was kept of %s: %w", c.File, err)
+	}
+	_, err = i.saveVersion(keptName, c.File, f)
+	return err
 }
 
 // saveVersion saves a version of a file in the iteration's folder.
@@ -186,13 +176,29 @@ func (i *Iteration) saveVersion(folder, name string, f improve.File) (path strin
 	return path, nil
 }
 
-// End removes the copy. Fallback, kept version and record stay.
+// End removes the copy. Fallback and kept version stay.
 func (i *Iteration) End() error {
-	r := i.record
-	r.Phase = done
-	err := errors.Join(i.files.root.Close(), sandbox.RemoveAll(i.Copy))
-	if err != nil {
+	if err := errors.Join(i.files.root.Close(), sandbox.RemoveAll(i.Copy)); err != nil {
 		return fmt.Errorf("end iteration %s: %w", i.Name, err)
 	}
-	return i.save(r)
+	return nil
+}
+
+// Tidy removes the copies that killed processes left in this place. Since the place is locked, none of them is in use.
+func (p *Place) Tidy() error {
+	all, err := os.ReadDir(p.dir)
+	if err != nil {
+		return fmt.Errorf("tidy up: %w", err)
+	}
+	for _, d := range all {
+		if !d.IsDir() || d.Name() == cacheFolder {
+			continue
+		}
+		dir := filepath.Join(p.dir, d.Name())
+		if err := sandbox.RemoveAll(filepath.Join(dir, copyFolder)); err != nil {
+			return fmt.Errorf("tidy up iteration %s: %w", d.Name(), err)
+		}
+		_ = os.Remove(dir) // succeeds only if nothing was kept
+	}
+	return nil
 }

@@ -1,8 +1,12 @@
+//test:plain
 package improve_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,212 +26,155 @@ const (
 	theirs = "somebody else's version\n"
 )
 
-// A test process promotes a file and kills itself at a step, if requested by the environment.
+// A test process promotes versions of a file until it is killed, if requested by the environment.
 func TestMain(m *testing.M) {
 	if path := os.Getenv("SIA_TEST_PROMOTE"); path != "" {
-		promoteAndDie(path, os.Getenv("SIA_TEST_DIE_AT"))
+		if err := promoteForever(path); err != nil {
+			panic(err)
+		}
 	}
 	os.Exit(m.Run())
 }
 
-func promoteAndDie(path, at string) {
-	must := func(err error) {
-		if err != nil {
-			panic(err)
-		}
-	}
+// promoteForever prints a line for each promotion.
+func promoteForever(path string) error {
 	s, err := place.Find(path)
-	must(err)
+	if err != nil {
+		return err
+	}
 	p, err := place.Open(s.Root, time.Now)
-	must(err)
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	i, err := p.Begin(ctx, s.Name)
-	must(err)
-	i.OnStep(func(step string) {
-		if step == at {
-			if beside := os.Getenv("SIA_TEST_BESIDE"); beside != "" {
-				must(os.WriteFile(filepath.Join(filepath.Dir(path), ".file.txt.sia-"+i.Name), []byte(beside), 0o600))
-			}
-			must(syscall.Kill(os.Getpid(), syscall.SIGKILL))
+	i, err := p.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	for next := large(after); ; s.File.Text, next = next, s.File.Text {
+		if _, err := i.Promote(s, improve.File{Text: next}); err != nil {
+			return err
 		}
-	})
-	_, err = i.Promote(s, improve.File{Text: after})
-	must(err)
-	os.Exit(0)
+		fmt.Println("promoted")
+	}
 }
 
-// After a kill at each step, the file is the complete previous or new version, and the next run reports which and
-// removes temporary files.
-func TestKilledAtEachStep(t *testing.T) {
-	for _, isNew := range []bool{false, true} {
-		for _, step := range place.Steps() {
-			if isNew && step == "checked" {
-				continue // nothing to compare
+// large makes a file of a version that takes several writes to a disk.
+func large(version string) string { return strings.Repeat(version, 20_000) }
+
+// After a kill in the middle of a promotion, the file is the complete previous or new version, and the next run removes
+// the copy. What was saved stays.
+func TestKilled(t *testing.T) {
+	for n := range 8 {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "file.txt")
+		write(t, path, large(before))
+		cmd := exec.CommandContext(t.Context(), os.Args[0])
+		cmd.Env = append(os.Environ(), "SIA_TEST_PROMOTE="+path)
+		cmd.Stderr = os.Stderr
+		out, err := cmd.StdoutPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		promoted := bufio.NewScanner(out)
+		for range n + 1 {
+			if !promoted.Scan() {
+				t.Fatalf("it ended: %v", cmd.Wait())
 			}
-			dir := t.TempDir()
-			path := filepath.Join(dir, "file.txt")
-			if !isNew {
-				write(t, path, before)
-			}
-			cmd := exec.CommandContext(t.Context(), os.Args[0])
-			cmd.Env = append(os.Environ(), "SIA_TEST_PROMOTE="+path, "SIA_TEST_DIE_AT="+step)
-			if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(err.Error(), "killed") {
-				t.Fatalf("%s: it was not killed: %v\n%s", step, err, out)
-			}
-			swapped := slices.Index(place.Steps(), step) >= slices.Index(place.Steps(), "swapped")
-			want := before
-			if swapped {
-				want = after
-			}
-			if got, err := os.ReadFile(path); !(isNew && !swapped && errors.Is(err, os.ErrNotExist)) && string(got) != want {
-				t.Errorf("new %v, %s: the file is %q, %v", isNew, step, got, err)
-			}
-			p := open(t, dir)
-			found, err := p.Tidy()
-			says := "the file is as it was"
-			if swapped {
-				says = "the new version is in place"
-			}
-			if err != nil || len(found) != 1 || !strings.Contains(found[0], says) {
-				t.Errorf("new %v, %s: %q %v", isNew, step, found, err)
-			}
-			if found, err := p.Tidy(); err != nil || len(found) > 0 {
-				t.Errorf("tidied up twice: %q %v", found, err)
-			}
-			if names := entries(t, dir); len(names) > 2 {
-				t.Errorf("new %v, %s: beside the file: %q", isNew, step, names)
-			}
-			if past, err := p.History(); err != nil || len(past) != 1 || past[0].Outcome != improve.Failed {
-				t.Errorf("history: %+v %v", past, err)
-			}
-			for _, c := range []struct{ folder, want string }{{"kept", after}, {"fallback", before}} {
-				at, _ := filepath.Glob(filepath.Join(dir, ".sia/improve/*", c.folder, "file.txt"))
-				if isNew && c.folder == "fallback" {
-					continue
-				}
-				if len(at) != 1 || read(t, at[0]) != c.want {
-					t.Errorf("%s: %q", c.folder, at)
-				}
-			}
+		}
+		if err := cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Wait(); err == nil || !strings.Contains(err.Error(), "killed") {
+			t.Fatalf("it was not killed: %v", err)
+		}
+		if got := read(t, path); got != large(before) && got != large(after) {
+			t.Errorf("neither version: %.80q, %d bytes", got, len(got))
+		}
+		if err := open(t, dir).Tidy(); err != nil {
+			t.Error(err)
+		}
+		runs, _ := filepath.Glob(filepath.Join(dir, ".sia/improve/2*"))
+		if len(runs) != 1 || strings.Join(entries(t, runs[0]), " ") != "fallback kept" {
+			t.Errorf("left: %q %q", runs, entries(t, runs[0]))
 		}
 	}
 }
 
-// A user's change of the file during the promotion is kept, at every step.
+// A run that was killed before it kept anything leaves nothing.
+func TestTidy(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "file.txt"), before)
+	p := open(t, dir)
+	i, err := p.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Tidy(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Lstat(i.Dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("left: %v", err)
+	}
+}
+
+// A user's change of the file is kept, whatever it is now.
 func TestChangedMeanwhile(t *testing.T) {
 	for _, isNew := range []bool{false, true} {
-		for _, step := range []string{"before", "recorded", "written"} {
+		for now, change := range map[string]func(path string) error{
+			"another text": func(path string) error { return os.WriteFile(path, []byte(theirs), 0o644) },
+			"a folder":     func(path string) error { return os.Mkdir(path, 0o755) },
+			"a pipe":       func(path string) error { return syscall.Mkfifo(path, 0o644) },
+			"no text":      func(path string) error { return os.WriteFile(path, []byte{0}, 0o644) },
+			"nothing":      func(string) error { return nil },
+		} {
+			if isNew && now == "nothing" {
+				continue
+			}
 			dir := t.TempDir()
 			path := filepath.Join(dir, "file.txt")
 			if !isNew {
 				write(t, path, before)
 			}
 			s, i := begin(t, path)
-			i.OnStep(func(at string) {
-				if at == step {
-					write(t, path+".theirs", theirs)
-					if err := os.Rename(path+".theirs", path); err != nil {
-						t.Error(err)
-					}
-				}
-			})
-			if step == "before" {
-				write(t, path, theirs)
+			if err := errors.Join(os.RemoveAll(path), change(path)); err != nil {
+				t.Fatal(err)
 			}
+			there := entries(t, dir)
 			p, err := i.Promote(s, improve.File{Text: after})
-			if !errors.Is(err, place.ErrChanged) || p.Promoted || read(t, path) != theirs {
-				t.Errorf("new %v, %s: %+v, %v; the file is %q", isNew, step, p, err, read(t, path))
+			if !errors.Is(err, place.ErrChanged) || p.Promoted || p.Why == "" {
+				t.Errorf("new %v, %s: %+v, %v", isNew, now, p, err)
 			}
-			if read(t, p.Kept) != after || len(entries(t, dir)) != 2 {
-				t.Errorf("new %v, %s: kept %q, beside the file %q", isNew, step, p.Kept, entries(t, dir))
+			if now == "another text" && read(t, path) != theirs {
+				t.Errorf("new %v, %s: the file is %q", isNew, now, read(t, path))
+			}
+			if got := entries(t, dir); read(t, p.Kept) != after || !slices.Equal(got, there) {
+				t.Errorf("new %v, %s: kept %q, in the folder %q, want %q", isNew, now, p.Kept, got, there)
 			}
 		}
 	}
 }
 
-// A version written between the last check and the exchange is restored.
-func TestChangedAtTheLastMoment(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "file.txt")
-	write(t, path, before)
+// A missing file is created with its folders.
+func TestNewFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sub", "file.txt")
 	s, i := begin(t, path)
-	i.OnStep(func(at string) {
-		if at == "swapped" { // as if it had been there at the exchange
-			write(t, filepath.Join(dir, "."+"file.txt.sia-"+i.Name), theirs)
-		}
-	})
-	if _, err := i.Promote(s, improve.File{Text: after}); !errors.Is(err, place.ErrChanged) || read(t, path) != theirs {
-		t.Errorf("%v; the file is %q", err, read(t, path))
-	}
-	if names := entries(t, dir); len(names) != 2 {
-		t.Errorf("beside the file: %q", names)
+	p, err := i.Promote(s, improve.File{Text: after})
+	if err != nil || !p.Promoted || p.Fallback != "" || read(t, path) != after {
+		t.Errorf("%+v %v", p, err)
 	}
 }
 
-// After a kill right after a user's version was displaced, the next run restores it; an incomplete file is moved aside.
-func TestTidiesWhatLiesBeside(t *testing.T) {
-	for _, c := range []struct{ step, beside, want, aside string }{
-		{"swapped", theirs, theirs, ""},
-		{"recorded", after[:5], before, after[:5]},
-	} {
-		dir := t.TempDir()
-		path := filepath.Join(dir, "file.txt")
-		write(t, path, before)
-		cmd := exec.CommandContext(t.Context(), os.Args[0])
-		cmd.Env = append(os.Environ(), "SIA_TEST_PROMOTE="+path, "SIA_TEST_DIE_AT="+c.step, "SIA_TEST_BESIDE="+c.beside)
-		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(err.Error(), "killed") {
-			t.Fatalf("%s: it was not killed: %v\n%s", c.step, err, out)
-		}
-		found, err := open(t, dir).Tidy()
-		if err != nil || len(found) != 1 || read(t, path) != c.want || len(entries(t, dir)) != 2 {
-			t.Errorf("%s: %q %v; the file is %q beside %q", c.step, found, err, read(t, path), entries(t, dir))
-		}
-		aside, _ := filepath.Glob(filepath.Join(dir, ".sia/improve/*/beside"))
-		if (len(aside) == 1) != (c.aside != "") || len(aside) == 1 && read(t, aside[0]) != c.aside {
-			t.Errorf("%s: put aside %q", c.step, aside)
-		}
-	}
-}
-
-// Only one process can use a place, and a record that names somebody else's file removes nothing.
-func TestPlaceIsHeldAndBelievesNoRecord(t *testing.T) {
+// Only one process can use a place.
+func TestPlaceIsHeld(t *testing.T) {
 	dir := t.TempDir()
-	p := open(t, dir)
+	open(t, dir)
 	if _, err := place.Open(dir, time.Now); err == nil || !strings.Contains(err.Error(), "another `sia improve`") {
 		t.Errorf("opened twice: %v", err)
-	}
-	precious := filepath.Join(dir, "precious")
-	write(t, precious, theirs)
-	forged := filepath.Join(dir, ".sia/improve/20260504T140000Z")
-	if err := os.Mkdir(forged, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	outside := t.TempDir()
-	pipe := filepath.Join(dir, "pipe")
-	for _, err := range []error{syscall.Mkfifo(pipe, 0o644), os.Symlink(outside, filepath.Join(dir, "sub"))} {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	beside := func(target string) string {
-		return filepath.Join(filepath.Dir(target), "."+filepath.Base(target)+".sia-"+filepath.Base(forged))
-	}
-	for _, c := range []struct{ target, temp, says string }{
-		{"/tmp/x", precious, "is not its own"},
-		{"/dev/zero", beside("/dev/zero"), "is not its own"},
-		{filepath.Join(dir, "sub/x"), beside(filepath.Join(dir, "sub/x")), "is not its own"},
-		{pipe, beside(pipe), "no ordinary file"},
-	} {
-		write(t, filepath.Join(forged, "iteration.json"),
-			`{"phase": "promoting", "target": "`+c.target+`", "temp": "`+c.temp+`"}`)
-		if _, err := p.Tidy(); err == nil || !strings.Contains(err.Error(), c.says) || read(t, precious) != theirs {
-			t.Errorf("%s: %v", c.target, err)
-		}
-	}
-	write(t, filepath.Join(forged, "iteration.json"), `{"phase": "promo`)
-	if found, err := p.Tidy(); err != nil || len(found) != 1 || !strings.Contains(found[0], "can't be read") {
-		t.Errorf("%q %v", found, err)
 	}
 }
 
@@ -292,7 +239,7 @@ func TestCopy(t *testing.T) {
 	if err := i.End(); err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Join(entries(t, i.Dir), " "); got != "iteration.json" {
+	if got := entries(t, i.Dir); len(got) > 0 {
 		t.Errorf("left: %s", got)
 	}
 }
@@ -301,7 +248,7 @@ func TestModeAndLinks(t *testing.T) {
 	dir := t.TempDir()
 	path, link, hard := filepath.Join(dir, "run.sh"), filepath.Join(dir, "link"), filepath.Join(dir, "hard")
 	write(t, path, before)
-	for _, err := range []error{os.Chmod(path, 0o751), os.Symlink("run.sh", link), os.Link(path, hard)} {
+	for _, err := range []error{os.Chmod(path, 0o773), os.Symlink("run.sh", link), os.Link(path, hard)} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -311,12 +258,11 @@ func TestModeAndLinks(t *testing.T) {
 	if err != nil || read(t, path) != after || read(t, hard) != before {
 		t.Fatalf("%+v %v", p, err)
 	}
-	said := strings.Join(p.Notes, "\n")
-	if !strings.Contains(said, "2 names") || !strings.Contains(said, "the path is a link") {
+	if said := strings.Join(p.Notes, "\n"); !strings.Contains(said, "the path is a link") {
 		t.Errorf("notes: %s", said)
 	}
 	info, err := os.Lstat(path)
-	if err != nil || info.Mode() != 0o751 {
+	if err != nil || info.Mode() != 0o773 {
 		t.Errorf("mode: %v %v", info.Mode(), err)
 	}
 	if to, err := os.Readlink(link); err != nil || to != "run.sh" {
@@ -336,17 +282,10 @@ func TestPromotionFails(t *testing.T) {
 		t.Fatalf("%v %s", err, out)
 	}
 	s, i := begin(t, path)
-	// The name of the temporary file is taken.
-	blocked := filepath.Join(dir, "sub", ".file.txt.sia-"+i.Name)
-	if err := os.Mkdir(blocked, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	write(t, filepath.Join(i.Dir, "fallback"), theirs) // where the folder of the previous version would be
 	p, err := i.Promote(s, improve.File{Text: after})
 	if err == nil || p.Promoted || p.Why == "" || read(t, path) != before || read(t, p.Kept) != after {
 		t.Errorf("%+v %v", p, err)
-	}
-	if _, err := os.Lstat(blocked); err != nil {
-		t.Errorf("what is not ours was removed: %v", err)
 	}
 }
 
@@ -356,7 +295,7 @@ func begin(t *testing.T, path string) (place.Subject, *place.Iteration) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i, err := open(t, s.Root).Begin(t.Context(), s.Name)
+	i, err := open(t, s.Root).Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

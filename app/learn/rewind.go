@@ -13,7 +13,6 @@ import (
 	"github.com/sia-bot/sia/policies/bandit"
 	"github.com/sia-bot/sia/policies/coder"
 	"github.com/sia-bot/sia/sia"
-	"github.com/sia-bot/sia/sia/stuck"
 )
 
 // Rewind repeats logged decisions by another policy, with what had been learned when each was made. It is fastest in
@@ -53,8 +52,7 @@ const (
 	reasonPolicy  = "the policy that it was made by was not kept"
 	reasonLearned = "what had been learned then can't be rebuilt from the outcomes"
 	reasonCounts  = "the log has what the priors came to with the counts of then, not the counts"
-	reasonRule    = "a rule interrupted the attempt, whatever the policy"
-	reasonWeights = "the weights had been learned from attempts, and the log does not have them"
+	reasonWeights = "the weights are learned from attempts, and the log does not have them"
 	tolerance     = 1e-9
 )
 
@@ -109,7 +107,7 @@ func (r *Rewind) Decide(p policies.Policy, d sia.Decision) (a ReplayResult, why 
 		by, _ := applyRules(p, c)
 		return ReplayResult{Choice: by.Choice, Options: []Chance{{by.Choice, 1}}, Reason: by.Reason}, "", nil
 	case policies.TypeInterrupt:
-		return r.interrupt(p.Interrupt(), d)
+		return a, reasonWeights, nil
 	case policies.TypeAssign:
 		return r.decideIfReproduced(p, d, r.assign)
 	case policies.TypeTechnique:
@@ -190,41 +188,6 @@ func (r *Rewind) assign(p policies.Policy, d sia.Decision) (a ReplayResult, ok b
 		a.Options = append(a.Options, Chance{o.Coder, o.Propensity})
 	}
 	return a, true, nil
-}
-
-// interrupt evaluates an attempt's risk if no weights had been learned: the log has the signals and the resulting
-// chance, but not the weights. An attempt above its limit was interrupted or spared by chance, and gets the same result
-// again.
-func (r *Rewind) interrupt(p policies.Interrupt, d sia.Decision) (a ReplayResult, why string, err error) {
-	var risk sia.Risk
-	if err := json.Unmarshal(d.Context, &risk); err != nil {
-		return a, "", fmt.Errorf("read decision %s: %w", d.ID, err)
-	}
-	if !risk.Interrupted && !risk.Spared {
-		return a, reasonRule, nil
-	}
-	by, err := r.read(d.Policy)
-	if errors.Is(err, store.ErrNotFound) {
-		return a, reasonPolicy, nil
-	}
-	if err != nil {
-		return a, "", err
-	}
-	if math.Abs(hazard(by.Interrupt()).Chance(risk)-risk.Chance) > tolerance {
-		return a, reasonWeights, nil
-	}
-	a.Choice = "go on"
-	chance := hazard(p).Chance(risk)
-	if chance > risk.Limit {
-		a.Choice = d.Choice
-	}
-	a.Reason = fmt.Sprintf("a chance of %.2g that it gets nowhere; the limit is %.2g", chance, risk.Limit)
-	return a, "", nil
-}
-
-func hazard(p policies.Interrupt) stuck.Hazard {
-	w := p.Parameters
-	return stuck.Hazard{Bias: w.Bias, Streak: w.Streak, Same: w.Same, Idle: w.Idle, Spent: w.Spent}
 }
 
 // Snapshot returns the context of a decision; ok is false if the log does not have it, as for decisions made within

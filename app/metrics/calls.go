@@ -45,17 +45,3 @@ func (c *Calls) Ended(_ context.Context, call llm.Call) {
 		c.tokens.WithLabelValues(call.Client, kind).Add(float64(max(0, n))) // an endpoint may report wrong numbers
 	}
 }
-
-// Describe implements prometheus.Collector.
-func (c *Calls) Describe(ch chan<- *prometheus.Desc) {
-	c.calls.Describe(ch)
-	c.tokens.Describe(ch)
-	c.took.Describe(ch)
-}
-
-// Collect implements prometheus.Collector.
-func (c *Calls) Collect(ch chan<- prometheus.Metric) {
-	c.calls.Collect(ch)
-	c.tokens.Collect(ch)
-	c.took.Collect(ch)
-}

@@ -89,7 +89,7 @@ func New(
 	roles []string, log *slog.Logger, now func() time.Time,
 ) (http.Handler, error) {
 	registry := prometheus.NewRegistry()
-	for _, c := range []prometheus.Collector{calls,
+	for _, c := range []prometheus.Collector{calls.calls, calls.tokens, calls.took,
 		&server{from: from, limits: limits, unread: unread, free: free, roles: roles, log: log, now: now},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})} {
 		if err := registry.Register(c); err != nil {
@@ -99,6 +99,9 @@ func New(
 	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: maxRequests, Timeout: 2 * readTimeout,
 		ErrorHandling: promhttp.ContinueOnError}), nil
 }
+
+// Describe implements prometheus.Collector. It announces no metric: which there are depends on what can be read.
+func (s *server) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector. While the database is unavailable, sia_database_up is 0, and the metrics
 // from the database are left out. A failure to read the targets has no such effect: the last ones are reused.

@@ -45,13 +45,3 @@ var (
 		"Attempts of these tasks of which tests failed before the push, by whether they were saved.", "what")
 	creditsPerSolved = desc("credits_per_solved_task", "What a task that passed cost, on average; target: falling.")
 )
-
-// Describe implements prometheus.Collector.
-func (s *server) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{databaseUp, diskFree, waiting, oldest, givenUp, unread, tasks, halts, onRunners,
-		spent, rateLimitLeft,
-		rateLimit, rateLimitResets, monthTasks, resolvedShare, firstShare, escalatedShare, techniques, testedPushes,
-		creditsPerSolved} {
-		ch <- d
-	}
-}

@@ -9,35 +9,7 @@ import (
 
 // answers are facts about GitHub's responses in general.
 func answers() []Fact {
-	const needsLag = "needs servers of GitHub's that lag behind one another"
 	return []Fact{{
-		ID: "answers/commit-not-known-yet",
-		Text: "For moments after a push, some of its servers don't know the commit: `422` with `PullRequest " +
-			"head invalid` or `No commit found for SHA`. It is asked again through the job engine, a few " +
-			"times, and then GitHub's words are told.",
-		NotFor: needsLag,
-	}, {
-		ID:     "answers/not-there-yet",
-		Text:   "What was just made may be `404`. Within 30 s that is temporary.",
-		NotFor: needsLag,
-	}, {
-		ID:     "answers/former-head",
-		Text:   "After a push, a pull request may show the head of before. That is no push of a person's.",
-		NotFor: needsLag,
-	}, {
-		ID: "answers/refusals",
-		Text: "`403` and `429` say many things: primary limit (with or without a reset), secondary limit " +
-			"(`Retry-After` as seconds or as a date, or only words), abuse, SAML, missing permission, " +
-			"archived, suspended, blocked, IP allow list. No wait is longer than about an hour.",
-		Source: "rest/using-the-rest-api/rate-limits-for-the-rest-api",
-		NotFor: "needs limits that are used up, an archived repository, and an organisation that shuts the app out",
-	}, {
-		ID: "answers/too-fast",
-		Text: "Content that comes too fast, such as many answers in threads, is refused with `422` and the code `abuse`, " +
-			"or as `submitted too quickly`: a secondary limit, and not content that is refused.",
-		Source: "https://github.com/octokit/plugin-throttling.js/issues/775",
-		NotFor: "needs more requests in a minute than anybody should send",
-	}, {
 		ID: "answers/no-access",
 		Text: "`404` on a private repository means no access; `410` that issues are off or one was deleted; " +
 			"`451` that it is closed for legal reasons.",
@@ -47,17 +19,6 @@ func answers() []Fact {
 			t.Want(a, http.StatusNotFound)
 			t.Equal("what a repository out of reach is said to be", a.Str("message"), "Not Found")
 		},
-	}, {
-		ID: "answers/renames",
-		Text: "Renames answer `301`, `302`, `307` or `308`: the method stays, and the host must. The owner in the filter " +
-			"`head` of pull requests has to be the present one.",
-		Source: "rest/using-the-rest-api/best-practices-for-using-the-rest-api",
-		NotFor: "needs a repository that may be renamed",
-	}, {
-		ID: "answers/nothing",
-		Text: "An empty answer of success, `null`, or an object with number or id 0 is no object. Half an " +
-			"answer is not kept for conditional requests.",
-		NotFor: "needs an answer that gets lost on its way",
 	}, {
 		ID:     "answers/no-content",
 		Text:   "What deletes answers `204`, with nothing.",

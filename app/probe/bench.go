@@ -36,7 +36,7 @@ func (o Options) withDefaults() Options {
 		o.Now = time.Now
 	}
 	if o.Sleep == nil {
-		o.Sleep = sleep
+		o.Sleep = github.Sleep
 	}
 	if o.Name == "" {
 		o.Name = o.Now().UTC().Format(nameTime) + "-" + strings.ToLower(rand.Text()[:8])
@@ -49,17 +49,6 @@ func (o Options) withDefaults() Options {
 
 // nameTime is the layout of the start time in the names of runs.
 const nameTime = "20060102t1504"
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
-}
 
 // Bench is a repository for probes.
 type Bench struct {
@@ -132,8 +121,6 @@ func (b *Bench) try(ctx context.Context, f Fact) Result {
 	t := &Try{Bench: b, ctx: ctx, result: &r}
 	missing := missingPermissions(f.Needs, b.raw.Granted)
 	switch {
-	case f.Probe == nil:
-		t.Skip(f.NotFor)
 	case ctx.Err() != nil:
 		t.Skip("the run was stopped before")
 	case missing != "":

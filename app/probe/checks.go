@@ -113,17 +113,6 @@ func checks() []Fact {
 				return len(a.List("statuses")) == 1 && a.Str("state") == "success" && a.Str("statuses.0.state") == "success"
 			})
 		},
-	}, {
-		ID: "checks/token-of-a-workflow",
-		Text: "A check run made with `GITHUB_TOKEN` hangs in the commit's first suite of Actions, and is no " +
-			"job of its workflow run.",
-		Source: "https://github.com/bencherdev/bencher/issues/536",
-		NotFor: "needs a workflow that may write checks",
-	}, {
-		ID:     "checks/many-suites",
-		Text:   "Suites come at most 100 a page, and the check runs of a commit at most 1,000 suites deep.",
-		Source: "rest/checks/runs",
-		NotFor: "needs more than a hundred apps or workflow runs",
 	}}
 }
 

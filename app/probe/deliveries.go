@@ -9,19 +9,6 @@ import (
 // deliveries are facts about webhooks.
 func deliveries() []Fact {
 	return []Fact{{
-		ID: "deliveries/no-second-try",
-		Text: "GitHub does not send again by itself what failed. SIA asks six times at most for each " +
-			"delivery, soon when another one has arrived and else within two days, and goes on past a refusal.",
-		Source: "webhooks/using-webhooks/handling-failed-webhook-deliveries",
-		NotFor: "needs a server that GitHub reaches and that fails, and hours",
-	}, {
-		ID: "deliveries/late",
-		Text: "Deliveries overtake one another, and one that is sent again says what was. A stop, an edit, a draft, the " +
-			"end of a pull request, a suspension, a repository that was taken out and settings that were pushed count as " +
-			"GitHub shows them when the delivery is read.",
-		Source: "webhooks/testing-and-troubleshooting-webhooks/troubleshooting-webhooks#webhooks-deliveries-are-out-of-order",
-		NotFor: "needs a server that GitHub reaches and that fails",
-	}, {
 		ID:     "deliveries/pages",
 		Text:   "The list of deliveries has pages by a cursor, which the header `Link` holds.",
 		Source: "rest/apps/webhooks",
@@ -38,12 +25,6 @@ func deliveries() []Fact {
 			t.That(strings.Contains(link, "cursor=") && strings.Contains(link, `rel="next"`), "a next page by a cursor",
 				"%q", link)
 		},
-	}, {
-		ID: "deliveries/failed",
-		Text: "The list of deliveries can be asked for those alone that were answered 400 or more. One that arrived at " +
-			"a later try is among them: what arrived, SIA's database says. GitHub Enterprise Server before 3.17 lists all.",
-		Source: "rest/apps/webhooks",
-		NotFor: "needs a server that GitHub reaches and that fails",
 	}, {
 		ID: "deliveries/answered",
 		Text: "The list of deliveries can be asked for those alone that were answered less than 400; these can be sent " +
@@ -64,23 +45,6 @@ func deliveries() []Fact {
 				t.That(code >= 200 && code < 400, "deliveries that were answered alone", "%d", code)
 			}
 		},
-	}, {
-		ID:     "deliveries/kept",
-		Text:   "Deliveries are kept for three days; on GitHub Enterprise Server for seven.",
-		Source: "webhooks/testing-and-troubleshooting-webhooks/redelivering-webhooks",
-		NotFor: "needs days of waiting",
-	}, {
-		ID: "deliveries/size",
-		Text: "A payload has up to 25 MB, and anybody can send as much. Headers are looked at first; 64 MiB of " +
-			"bodies that have arrived are held at a time, then the address that takes most gives way, with `503` and " +
-			"`Retry-After`.",
-		Source: "webhooks/webhook-events-and-payloads",
-		NotFor: "needs a server that GitHub reaches",
-	}, {
-		ID:     "deliveries/forms",
-		Text:   "The webhook may be set to `application/x-www-form-urlencoded`; the signature is over the form.",
-		Source: "webhooks/using-webhooks/creating-webhooks",
-		NotFor: "needs another setting of the app's webhook",
 	}, {
 		ID: "deliveries/rerequested",
 		Text: "“Re-run” and “Re-run all” of an app's checks leave its check suite queued until the app writes " +

@@ -8,14 +8,13 @@ import (
 	"github.com/sia-bot/sia/app/github"
 )
 
-// Fact is a behavior of GitHub that SIA relies on.
+// Fact is a behavior of GitHub that SIA relies on, and that can be tried.
 type Fact struct {
 	ID     string // section/name; it stays if the text changes
 	Text   string // Markdown
 	Source string // a page of docs.github.com, or another URL; empty: observed, but undocumented
 	Needs  string // permissions that the probe needs: "checks:write contents:write"
 	Probe  func(*Try)
-	NotFor string // what a probe would need, if there is none
 }
 
 // Facts returns all facts, in the order of the document.

@@ -41,12 +41,6 @@ func graphQL() []Fact {
 			t.Equal("the commit beside it", a.Str("data.repository.object.oid"), p.Head)
 		},
 	}, {
-		ID: "graphql/timeout",
-		Text: "A query that takes longer than ten seconds is ended. Then, as when GraphQL fails in another way, REST is " +
-			"asked, and for a minute GraphQL is not.",
-		Source: "graphql/overview/rate-limits-and-query-limits-for-the-graphql-api#timeouts",
-		NotFor: "needs a query that is too slow",
-	}, {
 		ID:     "graphql/capitals",
 		Text:   "It does not number the attempts of a workflow run, and spells values in capitals.",
 		Source: "graphql/reference/objects#workflowrun",

@@ -19,12 +19,6 @@ func issues() []Fact {
 			t.Equal("the body of a comment", t.Get("/issues/comments/%d", a.Int("id")).Str("body"), body)
 		},
 	}, {
-		ID: "issues/line-ends",
-		Text: "What people write in a browser has lines that end in CRLF, also those that an app wrote with LF before " +
-			"somebody ticked a box or edited beside them.",
-		Source: "https://github.com/actions/runner/issues/1462",
-		NotFor: "needs a browser",
-	}, {
 		ID:     "issues/length",
 		Text:   "A body has 65,536 characters at most; a longer one is refused with `422`.",
 		Source: "https://github.com/danger/danger/issues/424",

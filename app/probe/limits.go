@@ -25,19 +25,6 @@ func addresses() []Fact {
 // limits are facts about rate limits.
 func limits() []Fact {
 	return []Fact{{
-		ID: "limits/rates",
-		Text: "80 requests a minute that create content, 500 an hour; 5,000 an hour in all. A task of two " +
-			"attempts takes 30 at most, everything counted, 10 of them that create content. `sia bench` " +
-			"counts in the same way.",
-		Source: "rest/using-the-rest-api/rate-limits-for-the-rest-api",
-		NotFor: "needs more requests in a minute than anybody should send",
-	}, {
-		ID: "limits/graphql",
-		Text: "GraphQL has a limit of its own, and says that it is used up in an answer of `200`: an error of the type " +
-			"`RATE_LIMIT`, or the words of the secondary limit. What REST tells, too, is read there until then.",
-		Source: "graphql/overview/rate-limits-and-query-limits-for-the-graphql-api",
-		NotFor: "needs limits that are used up",
-	}, {
 		ID: "limits/told",
 		Text: "Answers say in headers how much of the limit is used. On GitHub Enterprise Server it may be " +
 			"off; then they say nothing.",
@@ -54,11 +41,6 @@ func limits() []Fact {
 				t.That(err == nil, "a number in X-RateLimit-"+name, "%q", v)
 			}
 		},
-	}, {
-		ID:     "limits/spacing",
-		Text:   "Writes to a repository one at a time, a second apart.",
-		Source: "rest/using-the-rest-api/best-practices-for-using-the-rest-api",
-		NotFor: "is what GitHub asks for, not what it does",
 	}, {
 		ID:     "limits/unchanged-is-free",
 		Text:   "What has not changed costs nothing.",

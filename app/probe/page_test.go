@@ -33,35 +33,36 @@ func TestPageIsUpToDate(t *testing.T) {
 	}
 }
 
-// Each fact is complete: it has a unique id of its section, a text, a probe or the reason for having none, and
-// existing tests.
+// Each row of the page is complete: it has a unique id of its section, a text, and existing tests; each fact has a
+// probe.
 func TestFactsAreWhole(t *testing.T) {
 	tests, stories := heldBy(t)
-	held, seen := probe.HeldBy(), map[string]bool{}
+	seen, probed := map[string]bool{}, map[string]bool{}
 	for _, f := range probe.Facts() {
-		if seen[f.ID] || !regexp.MustCompile(`^[a-z]+/[a-z-]+$`).MatchString(f.ID) {
-			t.Errorf("the id %q is taken, or no section/name", f.ID)
+		if probed[f.ID] || f.Probe == nil {
+			t.Errorf("the id %q is taken, or there is no probe", f.ID)
 		}
-		seen[f.ID] = true
-		by := held[f.ID]
-		delete(held, f.ID)
-		if f.Text == "" || by == "" || strings.Contains(f.Text+by+f.NotFor, "|") {
-			t.Errorf("%s lacks a text or what holds it, or has a bar, which a table can't hold", f.ID)
+		probed[f.ID] = true
+	}
+	for _, r := range probe.Rows() {
+		if seen[r.ID] || !regexp.MustCompile(`^[a-z]+/[a-z-]+$`).MatchString(r.ID) {
+			t.Errorf("the id %q is taken, or no section/name", r.ID)
 		}
-		if (f.Probe == nil) == (f.NotFor == "") {
-			t.Errorf("%s needs either a probe or a reason", f.ID)
+		seen[r.ID] = true
+		if r.Text == "" || r.HeldBy == "" || strings.Contains(r.Text+r.HeldBy+r.Untried, "|") {
+			t.Errorf("%s lacks a text or what holds it, or has a bar, which a table can't hold", r.ID)
 		}
-		for _, name := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(by, -1) {
+		if probed[r.ID] != (r.Untried == "") {
+			t.Errorf("%s needs either a probe or a reason for having none", r.ID)
+		}
+		for _, name := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(r.HeldBy, -1) {
 			switch {
 			case strings.HasPrefix(name[1], "Test") && tests[name[1]], stories[name[1]],
 				strings.HasPrefix(name[1], "app/"), strings.HasPrefix(name[1], "sim/"):
 			default:
-				t.Errorf("%s is held by %s, which there is not", f.ID, name[1])
+				t.Errorf("%s is held by %s, which there is not", r.ID, name[1])
 			}
 		}
-	}
-	for id := range held {
-		t.Errorf("testdata/held.txt names %s, which is no fact", id)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	_ "embed"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -24,16 +26,20 @@ Each fact with a name is tried: do this, expect that. ` + "`make test`" + ` trie
 func Page() string {
 	var b strings.Builder
 	b.WriteString(pageIntro)
-	held, was := HeldBy(), ""
-	for _, f := range Facts() {
-		section, _, _ := strings.Cut(f.ID, "/")
+	was := ""
+	for _, r := range Rows() {
+		section, _, _ := strings.Cut(r.ID, "/")
 		if section != was {
 			b.WriteString(belowSection[was])
 			fmt.Fprintf(&b, "\n## %s\n\n| fact | GitHub says | held by | tried as |\n|---|---|---|---|\n",
 				cmp.Or(sectionTitles[section], strings.ToUpper(section[:1])+section[1:]))
 			was = section
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", f.Text, sourceCell(f.Source), held[f.ID], triedCell(f))
+		tried := "`" + r.ID + "`"
+		if r.Untried != "" {
+			tried = "— " + r.Untried
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", r.Text, sourceCell(r.Source), r.HeldBy, tried)
 	}
 	return b.String()
 }
@@ -50,17 +56,39 @@ var belowSection = map[string]string{"addresses": `
 | ` + "`https://HOST` (GitHub Enterprise Server) | `https://HOST/api/v3/` | `https://HOST/api/graphql`" + ` |
 `}
 
-//go:embed testdata/held.txt
-var heldText string
+// Row is a row of docs/github.md.
+type Row struct {
+	ID, Text, Source string
+	HeldBy           string // tests and stories of SIA's handling of it, in Markdown
+	Untried          string // what a probe would need, if it can't be tried
+}
 
-// HeldBy returns the tests and stories of SIA's handling of each fact, by the fact's id, in Markdown.
-func HeldBy() map[string]string {
-	held := map[string]string{}
+var (
+	//go:embed testdata/held.txt
+	heldText string
+	//go:embed testdata/untried.txt
+	untriedText string
+)
+
+// Rows returns the rows in the order of testdata/held.txt, and then those that it lacks. If it names what is no fact,
+// that row has no text.
+func Rows() (rows []Row) {
+	known := map[string]Row{}
+	for _, f := range Facts() {
+		known[f.ID] = Row{ID: f.ID, Text: f.Text, Source: f.Source}
+	}
+	for line := range strings.Lines(untriedText) {
+		cells := strings.Split(strings.TrimSpace(line), " | ")
+		known[cells[0]] = Row{ID: cells[0], Text: cells[1], Source: cells[2], Untried: cells[3]}
+	}
 	for line := range strings.Lines(heldText) {
 		id, by, _ := strings.Cut(strings.TrimSpace(line), ": ")
-		held[id] = by
+		r := known[id]
+		r.ID, r.HeldBy = id, by
+		rows = append(rows, r)
+		delete(known, id)
 	}
-	return held
+	return slices.AppendSeq(rows, maps.Values(known))
 }
 
 func sourceCell(source string) string {
@@ -71,11 +99,4 @@ func sourceCell(source string) string {
 		return "[" + short + "](" + source + ")"
 	}
 	return "`" + source + "`"
-}
-
-func triedCell(f Fact) string {
-	if f.Probe == nil {
-		return "— " + f.NotFor
-	}
-	return "`" + f.ID + "`"
 }

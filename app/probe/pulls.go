@@ -23,12 +23,6 @@ func pulls() []Fact {
 			})
 		},
 	}, {
-		ID: "pulls/conflicts",
-		Text: "No workflow runs for a pull request that conflicts with its base. So the conflict is resolved " +
-			"first, whatever the checks say.",
-		Source: "actions/reference/workflows-and-actions/events-that-trigger-workflows",
-		NotFor: "needs minutes of waiting for what does not happen",
-	}, {
 		ID:     "pulls/head",
 		Text:   "The head of a pull request follows a push to its branch.",
 		Source: "rest/pulls/pulls",

@@ -129,18 +129,6 @@ func rules() []Fact {
 			t.That(a.Has(repository+"ref.refUpdateRule"), "refUpdateRule, or null without protection", "nothing")
 			t.That(a.Has(repository+"webCommitSignoffRequired"), "webCommitSignoffRequired", "nothing")
 		},
-	}, {
-		ID: "rules/workflows",
-		Text: "A rule that requires a workflow carries `repository_id`, `path` and `ref`; it runs for " +
-			"`pull_request` and `merge_group`.",
-		Source: "rest/repos/rules",
-		NotFor: "needs an organisation with a paid plan",
-	}, {
-		ID:   "rules/queue",
-		Text: "SIA never merges. A check that runs on `merge_group` alone can't be awaited on the branch.",
-		Source: "repositories/configuring-branches-and-merges-in-your-repository/configuring-pull-request-merges/" +
-			"managing-a-merge-queue",
-		NotFor: "needs an organisation's repository with a merge queue",
 	}}
 }
 

@@ -41,12 +41,6 @@ func tokens() []Fact {
 			t.Differ("a date of expiry and the date of the answer", a.Str("expires_at"))
 		},
 	}, {
-		ID: "tokens/new",
-		Text: "For seconds after it was made, servers of GitHub may not know it (`401`), or not what it may do (`403`). " +
-			"SIA sends the request again with the same token after a second, and after two more.",
-		Source: "https://github.com/octokit/auth-app.js/issues/589",
-		NotFor: "needs servers of GitHub's that lag behind one another",
-	}, {
 		ID: "tokens/narrowed",
 		Text: "A token may be narrowed to some repositories and permissions, and does nothing else: `403` with " +
 			"`Resource not accessible by integration`.",

@@ -128,17 +128,6 @@ func workflows() []Fact {
 			})
 			t.That(t.failedJob() != job, "another check run", "the same")
 		},
-	}, {
-		ID: "workflows/approval",
-		Text: "An organisation may want workflows approved: `action_required` is a person's to give. Forks " +
-			"aside, that is seldom.",
-		Source: "actions/how-tos/manage-workflow-runs/approve-runs-from-forks",
-		NotFor: "needs an organisation with that setting",
-	}, {
-		ID:     "workflows/billing",
-		Text:   "Billing and quota end a job before it starts, with an annotation and no log: weather, for a person.",
-		Source: "billing/concepts/product-billing/github-actions",
-		NotFor: "needs an account without minutes",
 	}}
 }
 

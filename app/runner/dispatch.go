@@ -96,6 +96,32 @@ func (d *Dispatcher) hasCalls(key string) bool {
 	return d.calls[key] > 0
 }
 
+// await calls check, and again after each change, until it is done or returns an error. It returns false if that takes
+// longer than within, if the server ends, or if ctx does.
+func (d *Dispatcher) await(
+	ctx context.Context, within time.Duration, check func() (done bool, err error),
+) (bool, error) {
+	late, tick := time.NewTimer(within), time.NewTicker(d.Poll)
+	defer late.Stop()
+	defer tick.Stop()
+	for {
+		changes := d.changes.changed()
+		if done, err := check(); done || err != nil {
+			return done, err
+		}
+		select {
+		case <-changes:
+		case <-tick.C:
+		case <-late.C:
+			return false, nil
+		case <-d.Ending:
+			return false, nil
+		case <-ctx.Done():
+			return false, nil
+		}
+	}
+}
+
 // agentNamed returns the agent with a name, or else the first, because the configuration may have changed.
 func (c Config) agentNamed(name string) Agent {
 	named := slices.IndexFunc(c.Agents, func(a Agent) bool { return a.Name == name })

@@ -182,38 +182,23 @@ func (h *Handler) next(w http.ResponseWriter, r *http.Request) {
 // assign waits for an attempt and sends it to a runner.
 func (h *Handler) assign(w http.ResponseWriter, r *http.Request, runner, pass string) {
 	ctx := r.Context() // without the timeout of the poll: canceling a query would close its connection
-	end := time.NewTimer(LongPoll)
-	defer end.Stop()
-	tick := time.NewTicker(h.Poll)
-	defer tick.Stop()
-	for {
-		changes := h.changes.changed()
-		a, found, err := h.Store.ClaimAttempt(ctx, runner, Hash(pass), h.Lease)
-		switch {
-		case err != nil:
-			h.unavailable(w, r, err)
-			return
-		case found:
-			h.changes.notify()
-			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(BodyTimeout))
-			writeJSON(w, struct {
-				Pass string          `json:"pass"`
-				Work json.RawMessage `json:"work"`
-			}{pass, a.Work})
-			return
-		}
-		select {
-		case <-changes:
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		case <-end.C:
-			w.WriteHeader(http.StatusNoContent)
-			return
-		case <-h.Ending:
-			w.WriteHeader(http.StatusNoContent)
-			return
-		}
+	var a store.RunnerAttempt
+	found, err := h.await(ctx, LongPoll, func() (found bool, err error) {
+		a, found, err = h.Store.ClaimAttempt(ctx, runner, Hash(pass), h.Lease)
+		return found, err
+	})
+	switch {
+	case err != nil:
+		h.unavailable(w, r, err)
+	case !found:
+		w.WriteHeader(http.StatusNoContent)
+	default:
+		h.changes.notify()
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(BodyTimeout))
+		writeJSON(w, struct {
+			Pass string          `json:"pass"`
+			Work json.RawMessage `json:"work"`
+		}{pass, a.Work})
 	}
 }
 

@@ -64,35 +64,23 @@ func (h *Handler) turn(w http.ResponseWriter, r *http.Request, a claim) {
 		return
 	}
 	h.changes.notify()
-	tick, late := time.NewTicker(h.Poll), time.NewTimer(takeWait)
-	defer tick.Stop()
-	defer late.Stop()
-	for {
-		changes := h.changes.changed()
+	stop := false
+	taken, err := h.await(ctx, takeWait, func() (bool, error) {
 		taken, err := h.Store.TakenTurns(ctx, a.pass)
-		if err != nil {
-			h.refuseAttempt(w, r, err)
-			return
+		if err != nil || taken < number {
+			return false, err
 		}
-		if taken >= number {
-			stop, err := h.Store.RenewAttempt(ctx, a.pass, h.Lease)
-			if err != nil {
-				h.refuseAttempt(w, r, err)
-				return
-			}
-			writeJSON(w, Heartbeat{Stop: stop})
-			return
-		}
-		select {
-		case <-changes:
-		case <-tick.C:
-		case <-late.C:
-			w.Header().Set("Retry-After", "1")
-			writeError(w, http.StatusServiceUnavailable, "the server that has the attempt did not take the turn yet; try again")
-			return
-		case <-ctx.Done():
-			return
-		}
+		stop, err = h.Store.RenewAttempt(ctx, a.pass, h.Lease)
+		return true, err
+	})
+	switch {
+	case err != nil:
+		h.refuseAttempt(w, r, err)
+	case !taken:
+		w.Header().Set("Retry-After", "1")
+		writeError(w, http.StatusServiceUnavailable, "the server that has the attempt did not take the turn yet; try again")
+	default:
+		writeJSON(w, Heartbeat{Stop: stop})
 	}
 }
 

@@ -73,10 +73,6 @@ type dialect interface {
 	advanceSequence(ctx context.Context, tx *sql.Tx, t table) error
 	// requireIdle returns an error when a server works on the database; on SQLite none can start until release.
 	requireIdle(ctx context.Context) (release func() error, err error)
-	// lockMoves locks out other moves to the database until release, and deletes the remains of killed trials.
-	lockMoves(ctx context.Context) (release func() error, err error)
-	// createTrial creates an empty temporary database on the same disk or server, for the trial of a move.
-	createTrial(ctx context.Context, c Config) (_ Config, drop func() error, err error)
 
 	// Backup writes a consistent snapshot of the database to a new file that only its owner can read, while this or
 	// other processes write. The file appears under its name when it is complete and verified. Backup takes as long as

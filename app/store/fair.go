@@ -58,6 +58,7 @@ type shares struct {
 	served  map[int64]uint64 // by installation: its last turn
 	turn    uint64           // number of turns
 	from    string           // the lane after which the next fetch begins
+	capped  bool             // an installation with its maximum of running jobs was passed over since the last end of a job
 }
 
 func newShares(most int) *shares {
@@ -77,6 +78,7 @@ func (s *shares) assign(lanes []lane, n int) (workers map[string]int) {
 		for i := range lanes {
 			l := &lanes[i]
 			if installations[l.installation] >= s.most {
+				s.capped = true
 				continue
 			}
 			if next == nil || cmp.Or(cmp.Compare(installations[l.installation], installations[next.installation]),
@@ -130,13 +132,14 @@ func (s *shares) lane(job int64) lane {
 	return s.jobs[job]
 }
 
-// end records the end of a job.
-func (s *shares) end(job int64) {
+// end records the end of a job. It reports whether the queue should be looked at: jobs were passed over because their
+// installation had its maximum, and River itself looks only if all workers were busy.
+func (s *shares) end(job int64) (look bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l, ok := s.jobs[job]
 	if !ok {
-		return
+		return false
 	}
 	delete(s.jobs, job)
 	if s.running[l.installation]--; s.running[l.installation] == 0 {
@@ -148,6 +151,8 @@ func (s *shares) end(job int64) {
 	if len(s.served) > maxServed {
 		clear(s.served)
 	}
+	look, s.capped = s.capped, false
+	return look
 }
 
 // extraEffectWorkers is the number of workers for effects beyond the maximum of one installation: while one

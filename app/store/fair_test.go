@@ -1,6 +1,8 @@
 package store
 
 import (
+	"context"
+	"fmt"
 	"log/slog"
 	"math"
 	"math/rand/v2"
@@ -11,6 +13,8 @@ import (
 	"time"
 
 	"github.com/riverqueue/river/riverdriver"
+
+	"github.com/sia-bot/sia/sia"
 )
 
 // crowd simulates a queue of effects: a busy installation always has 1,000 waiting, and a quiet one starts one now and
@@ -106,6 +110,46 @@ func TestDivide(t *testing.T) {
 		{queue: "effects_3_7_w", installation: 3, repo: 7}} {
 		if laneOf(l.queue) != l {
 			t.Errorf("%s is %+v", l.queue, laneOf(l.queue))
+		}
+	}
+}
+
+// TestBusyInstallationContinues: when a delivery of an installation with the maximum of running ones ends, the next one
+// begins. It does not wait until River polls.
+func TestBusyInstallationContinues(t *testing.T) {
+	s := openedAt(t, Config{URL: filepath.Join(t.TempDir(), "sia.db")})
+	s.fetchPoll = time.Hour
+	saved, processed := make(chan struct{}), make(chan string)
+	e, err := s.Start(t.Context(), Handlers{
+		Delivery: func(ctx context.Context, d Delivery) error {
+			<-saved
+			processed <- d.GUID
+			return nil
+		},
+		Effect: func(context.Context, sia.Task, sia.Effect) (sia.Fact, error) { return nil, nil },
+	}, EngineConfig{Deliveries: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := e.Stop(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	const n = 10
+	for i := range n {
+		if _, err := s.SaveDelivery(t.Context(), Delivery{GUID: fmt.Sprint("d", i), Event: "push", Installation: 3,
+			Received: time.Now()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(saved)
+	late := time.After(time.Minute)
+	for i := range n {
+		select {
+		case <-processed:
+		case <-late:
+			t.Fatalf("%d of %d deliveries were processed", i, n)
 		}
 	}
 }

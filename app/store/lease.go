@@ -221,7 +221,11 @@ func isCanceled(ctx context.Context) bool { return errors.Is(ctx.Err(), context.
 // installations. It is middleware because no worker is called for a job with arguments that River can't decode.
 func (e *Engine) trackJob(ctx context.Context, job *rivertype.JobRow, work func(context.Context) error) error {
 	if sh := e.shares[job.Queue]; sh != nil {
-		defer sh.end(job.ID)
+		defer func() {
+			if sh.end(job.ID) {
+				e.s.commits.announce([]string{job.Queue})
+			}
+		}()
 	}
 	if job.Kind == (effectArgs{}).Kind() {
 		return work(ctx)

@@ -20,7 +20,7 @@ import (
 
 // Moved reports what [Move] copied. `sia migrate --from` prints its JSON, to which fields may only be added.
 type Moved struct {
-	Tried  bool         `json:"tried"` // a trial: nothing was kept
+	Tried  bool         `json:"tried"` // a trial: no row was kept
 	Schema int64        `json:"schema"`
 	Tables []MovedTable `json:"tables"` // by name
 	Jobs   int          `json:"jobs"`   // new jobs, for unfinished work
@@ -39,7 +39,7 @@ var parents = []string{"installations", "repositories", "tasks", "experiments", 
 
 // Move copies a snapshot of one database to an empty one, in one transaction, and compares each row. It creates new
 // jobs for unfinished work. No server may work on either database meanwhile. The source is not changed. With try, the
-// copy is made and then discarded.
+// transaction is rolled back: the target has SIA's tables then, and no row in them.
 func Move(ctx context.Context, from, to Config, try bool) (m Moved, err error) {
 	if file, err := File(from.URL); err != nil {
 		return m, err
@@ -74,34 +74,15 @@ func Move(ctx context.Context, from, to Config, try bool) (m Moved, err error) {
 		}
 		defer func() { _ = release() }()
 	}
-	release, err := target.lockMoves(ctx)
-	if err != nil {
-		return m, err
-	}
-	defer func() { _ = release() }()
 	if err := target.requireEmpty(ctx); err != nil {
 		return m, err
 	}
-	into := target
-	if try {
-		aside, drop, err := target.createTrial(ctx, to)
-		if err != nil {
-			return m, err
-		}
-		defer func() { err = errors.Join(err, drop()) }()
-		trial, err := Open(ctx, aside)
-		if err != nil {
-			return m, err
-		}
-		defer func() { err = errors.Join(err, trial.Close()) }()
-		into = trial
-	}
-	if _, m.Schema, err = into.Migrate(ctx); err != nil {
+	if _, m.Schema, err = target.Migrate(ctx); err != nil {
 		return m, err
 	}
 	m.Tried = try
-	err = (&mover{ctx: ctx, from: source.DB, to: into.DB, done: &m}).run()
-	return m, into.explain("move to "+into.name(), err)
+	err = (&mover{ctx: ctx, from: source.DB, to: target.DB, done: &m}).run()
+	return m, target.explain("move to "+target.name(), err)
 }
 
 type mover struct {

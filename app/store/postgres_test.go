@@ -126,26 +126,6 @@ func TestRights(t *testing.T) {
 	}
 }
 
-// TestTrialWithoutAConnection: the trial of a move reports that it can't open its temporary database.
-func TestTrialWithoutAConnection(t *testing.T) {
-	server := storetest.Shared(t)
-	raw := storetest.Raw(t, server.Database(t))
-	_, err := raw.Exec(`CREATE ROLE narrow LOGIN CONNECTION LIMIT 3`)
-	must(t, err)
-	t.Cleanup(func() { // after its database was dropped
-		if _, err := raw.Exec(`DROP ROLE narrow`); err != nil {
-			t.Error(err)
-		}
-	})
-	to, err := url.Parse(server.Empty(t))
-	must(t, err)
-	_, err = raw.Exec(`ALTER DATABASE "` + strings.TrimPrefix(to.Path, "/") + `" OWNER TO narrow`)
-	must(t, err)
-	to.User = url.User("narrow")
-	_, err = store.Move(patient(t), store.Config{URL: storetest.SQLite(t)}, store.Config{URL: to.String()}, true)
-	wantWords(t, err, "no connection left")
-}
-
 // TestMoveLooksFirst: a move and its trial reject the same targets, and leave nothing there.
 func TestMoveLooksFirst(t *testing.T) {
 	server := storetest.Shared(t)
@@ -166,7 +146,7 @@ func TestMoveLooksFirst(t *testing.T) {
 				t.Errorf("%s, try %t: %v", name, try, err)
 			}
 			wantWords(t, err, c.want)
-			if left := beyondEmpty(t, c.to); left != c.left {
+			if left := tablesIn(t, c.to); left != c.left {
 				t.Errorf("%s, try %t: it left %s", name, try, left)
 			}
 		}
@@ -176,15 +156,20 @@ func TestMoveLooksFirst(t *testing.T) {
 	wantWords(t, err, "there is no SIA database at "+none)
 }
 
-// TestTrialAtAPooler: a trial fails through a pooler, which does not pass the schema of the trial on, and works with
-// PostgreSQL itself.
+// tablesIn lists the tables of a database, except that of the schema's version.
+func tablesIn(t *testing.T, url string) string {
+	t.Helper()
+	return strings.Join(column(t, storetest.Raw(t, url), `SELECT table_schema || '.' || table_name
+		FROM information_schema.tables
+		WHERE table_schema NOT IN ('pg_catalog', 'information_schema') AND table_name <> 'goose_db_version'`), " ")
+}
+
+// TestTrialAtAPooler: a move can be tried through a pooler, and leaves the database empty.
 func TestTrialAtAPooler(t *testing.T) {
-	to := storetest.Shared(t).Empty(t)
-	pooler := (&between{pid: 7}).listen(t, to)
-	_, err := store.Move(patient(t), store.Config{URL: storetest.SQLite(t)}, store.Config{URL: pooler}, true)
-	wantWords(t, err, "PostgreSQL itself in --to")
-	if left := beyondEmpty(t, to); left != "" {
-		t.Errorf("it left %s", left)
+	pooler := (&between{pid: 7}).listen(t, storetest.Shared(t).Empty(t))
+	for range 2 {
+		_, err := store.Move(patient(t), store.Config{URL: storetest.SQLite(t)}, store.Config{URL: pooler}, true)
+		must(t, err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -46,7 +47,7 @@ const (
 func (s *DB) riverConfig() *river.Config {
 	c := &river.Config{
 		FetchCooldown:               fetchCooldown,
-		FetchPollInterval:           fetchPoll,
+		FetchPollInterval:           cmp.Or(s.fetchPoll, fetchPoll),
 		CompletedJobRetentionPeriod: jobRetention,
 		CancelledJobRetentionPeriod: jobRetention,
 		JobTimeout:                  -1, // the workers set their own

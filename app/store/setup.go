@@ -20,7 +20,7 @@ import (
 const (
 	setupGap   = time.Minute // average time between two setups
 	setupBurst = 8           // setups at once after an idle period
-	setupTries = 4
+	setupTries = 4           // during an outage, EngineConfig.OutageTries
 )
 
 // setupSlot returns when the next repository of an installation is set up: due. slot is the
@@ -167,7 +167,7 @@ type setupWorker struct {
 }
 
 // Work implements river.Worker. A repository that can't be set up blocks no other: it is
-// retried in a later slot, and given up after setupTries.
+// retried in a later slot, and given up after setupTries, or, during an outage, after three days.
 func (w *setupWorker) Work(ctx context.Context, job *river.Job[setupArgs]) error {
 	s := w.e.s
 	repo, err := s.setup(ctx, job.Args.Repo)
@@ -203,11 +203,16 @@ func (w *setupWorker) failed(ctx context.Context, job *river.Job[setupArgs], rep
 		if sia.WaitsTurn(cause) {
 			failed = 0
 		}
+		most := setupTries
+		if sia.IsOutage(cause) {
+			most = w.e.c.OutageTries
+		}
 		var state SetupState
+		var tries int
 		if err := tx.QueryRowContext(ctx, `UPDATE setups SET tries = tries + ?, error = ?, updated_at = ?,
-			state = CASE WHEN ? = 1 OR tries + ? >= ? THEN 'failed' ELSE state END WHERE repo_id = ? RETURNING state`,
-			failed, userMessage(cause), micros(s.now()), sia.IsPermanent(cause), failed, setupTries, repo.ID).
-			Scan(&state); err != nil || state == SetupFailed {
+			state = CASE WHEN ? = 1 OR tries + ? >= ? THEN 'failed' ELSE state END WHERE repo_id = ? RETURNING state, tries`,
+			failed, userMessage(cause), micros(s.now()), sia.IsPermanent(cause), failed, most, repo.ID).
+			Scan(&state, &tries); err != nil || state == SetupFailed {
 			return err
 		}
 		slot, due, err := s.nextSetup(ctx, tx, repo.Installation)
@@ -220,7 +225,7 @@ func (w *setupWorker) failed(ctx context.Context, job *river.Job[setupArgs], rep
 		if err := complete(ctx, tx, job); err != nil {
 			return err
 		}
-		again := max(due.Sub(s.now()), setupGap, sia.RetryAfter(cause))
+		again := max(due.Sub(s.now()), setupGap, w.e.c.Backoff(tries), sia.RetryAfter(cause))
 		_, err = s.insert(ctx, tx, job.Args, queueSetups, s.now().Add(again))
 		return err
 	})

@@ -281,19 +281,3 @@ func (*sqliteDialect) advanceSequence(context.Context, *sql.Tx, table) error { r
 func (s *sqliteDialect) requireIdle(ctx context.Context) (release func() error, err error) {
 	return s.claim(ctx)
 }
-
-// lockMoves takes no lock: the caller holds the one of requireIdle.
-func (s *sqliteDialect) lockMoves(context.Context) (release func() error, err error) {
-	return func() error { return nil }, os.RemoveAll(s.trialFolder())
-}
-
-func (s *sqliteDialect) createTrial(_ context.Context, c Config) (_ Config, drop func() error, err error) {
-	dir := s.trialFolder()
-	c.URL = "sqlite:" + filepath.Join(dir, "sia.db")
-	return c, func() error { return os.RemoveAll(dir) }, os.Mkdir(dir, 0o700)
-}
-
-// trialFolder returns the folder for the trial of a move.
-func (s *sqliteDialect) trialFolder() string {
-	return filepath.Join(filepath.Dir(s.path), ".sia_try_"+filepath.Base(s.path))
-}

@@ -120,7 +120,8 @@ type DB struct {
 	outage    outage
 	outageLog *slog.Logger // logs outages themselves
 
-	jobs *river.Client[*sql.Tx] // insert-only
+	jobs      *river.Client[*sql.Tx] // insert-only
+	fetchPoll time.Duration          // see the constant; set by a test
 
 	work   sync.WaitGroup // goroutines that run until Close
 	cancel context.CancelFunc

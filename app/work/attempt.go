@@ -141,7 +141,7 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 	case input.Divide != nil && res.Ask.Plan != nil:
 		fact.Ask = res.Ask // Step validates its parts
 	default:
-		fact.Ask = normalizeAsk(*res.Ask, t)
+		fact.Ask = escalate.CleanAsk(*res.Ask)
 	}
 	switch {
 	case input.Planning || res.End == sia.EndAsked: // the changes are discarded
@@ -258,21 +258,6 @@ func (w *attemptWorker) workspace(
 		return nil, err
 	}
 	return w.mirror(t).Workspace(ctx, dir, start)
-}
-
-// normalizeAsk returns the agent's question completed so that it can be answered, or its plan cleaned so that it can be
-// shown.
-func normalizeAsk(a sia.Ask, t sia.Task) *sia.Ask {
-	if a.Plan != nil {
-		p := escalate.CleanPlan(*a.Plan)
-		return &sia.Ask{Plan: &p}
-	}
-	e := escalate.FromAsk(a, t)
-	clean := sia.Ask{Question: e.Question, Why: e.Blocker}
-	for _, o := range e.Options {
-		clean.Options = append(clean.Options, o.Text)
-	}
-	return &clean
 }
 
 // savedResult returns the saved end of an attempt, if the process died before the outcome was applied.
@@ -466,7 +451,15 @@ func (w *attemptWorker) count(diff gitops.Diff, fact *sia.AttemptEnded) {
 	for _, f := range diff.Files[:min(len(diff.Files), 50)] {
 		fact.Diff.Paths = append(fact.Diff.Paths, f.Path)
 	}
-	fact.Hunks = stuck.Hunks(strings.Split(diff.Patch, "\n"))
+	fact.Hunks = stuck.Hunks(func(yield func(string, []string) bool) {
+		for _, f := range diff.Files {
+			for _, h := range f.Hunks {
+				if !yield(f.Path, h.Lines) {
+					return
+				}
+			}
+		}
+	})
 }
 
 // progressInterval is the interval of progress reports: a long attempt costs GitHub thirty edits of a comment.

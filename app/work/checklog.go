@@ -21,7 +21,8 @@ type checkLog struct {
 	notStarted string // why a job was never started; empty: it was
 	run        int64  // the check run's id
 	failure    sia.CheckFailure
-	detail     string // long extract about the failure
+	tests      []string // full names of the failed tests
+	detail     string   // long extract about the failure
 }
 
 // readLog reads a red check run: its annotations and its log if there are any, otherwise its output. If the log
@@ -160,6 +161,9 @@ func readCheck(ctx context.Context, log io.Reader, run github.CheckRun, opts fai
 
 func checkLogOf(run github.CheckRun, rep failure.Report) checkLog {
 	out := checkLog{run: run.ID, failure: failure.CheckFailure(run.Name, run.URL, rep), detail: cmp.Or(rep.Long, rep.Text)}
+	for _, t := range rep.Tests {
+		out.tests = append(out.tests, t.FullName())
+	}
 	if rep.Class == failure.NotStarted {
 		out.notStarted = rep.Text
 	}

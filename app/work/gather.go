@@ -312,7 +312,7 @@ func classify(all []gate.Run, id int64, log checkLog) {
 	for i := range all {
 		if r := &all[i]; r.ID == id {
 			r.Read, r.Class, r.Said = true, log.failure.Class, log.notStarted
-			r.Failed, r.Signature = log.failure.Tests, log.failure.Signature
+			r.Failed, r.Signature = log.tests, log.failure.Signature
 			r.Telling = text.MostTelling(log.failure.Excerpt)
 		}
 	}

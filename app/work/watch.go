@@ -22,6 +22,7 @@ func (w *checkWorker) checkPassed(ctx context.Context, t sia.Task) (sia.Watched,
 	if e.isStale() {
 		return out, nil
 	}
+	out.Conflicts, out.Unmerged = e.merge.Conflicts, e.merge.Unknown
 	e.in.Afterwards = true
 	checks := func(in gate.Input) gate.Needs { return in.Needs().Checks() }
 	if err := w.fetchAllNeeds(ctx, t, e, checks); err != nil {

@@ -78,10 +78,8 @@ func (a *improveAnswer) prepare(
 }
 
 // iterate calls f in a new iteration.
-func (a *improveAnswer) iterate(
-	e *cli.Env, p *improving.Place, about string, f func(*improving.Iteration) error,
-) (err error) {
-	i, err := p.Begin(e.Ctx, about)
+func (a *improveAnswer) iterate(e *cli.Env, p *improving.Place, f func(*improving.Iteration) error) (err error) {
+	i, err := p.Begin(e.Ctx)
 	if err != nil {
 		return err
 	}

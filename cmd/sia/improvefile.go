@@ -55,12 +55,12 @@ func (c *improveFileCmd) improve(e *cli.Env, a *improveAnswer) (err error) {
 	if err != nil {
 		return err
 	}
-	p, err := openPlace(s.Root, &order, a)
+	p, err := openPlace(s.Root, &order)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
-	return a.iterate(e, p, s.Name, func(i *improving.Iteration) error {
+	return a.iterate(e, p, func(i *improving.Iteration) error {
 		engine := improve.Config{Author: models.author, Critic: models.critic, Files: i.Files(),
 			Checker: improving.Languages{Sandbox: box, Copy: i.Copy, Iteration: i.Name}}
 		if c.SelfTest != "" {
@@ -78,21 +78,11 @@ func (c *improveFileCmd) improve(e *cli.Env, a *improveAnswer) (err error) {
 
 // sandbox returns this machine's sandbox; nil if it has none and no self-test needs one.
 func (c *improveFileCmd) sandbox(ctx context.Context) (*sandbox.Sandbox, error) {
-	box, err := openSandbox(ctx, sandbox.Options{Logger: silentLogger()})
+	box, err := cli.OpenSandbox(ctx, sandbox.Options{Logger: silentLogger()})
 	if err != nil && c.SelfTest != "" {
 		return nil, fmt.Errorf("the self-test needs a sandbox: %w; or leave --self-test out", err)
 	}
 	return box, nil
-}
-
-// openSandbox returns this machine's sandbox. Its error contains the fix.
-func openSandbox(ctx context.Context, o sandbox.Options) (*sandbox.Sandbox, error) {
-	o.Self = forwardCommand()
-	found := sandbox.Probe(ctx, o)
-	if !found.OK() {
-		return nil, fmt.Errorf("%s; %s", found, found.Fix)
-	}
-	return sandbox.New(o, found)
 }
 
 // selfTest returns a tester that runs a command on an iteration's copy.
@@ -109,7 +99,7 @@ func selfTest(
 
 // openPlace locks a project's place and cleans up after killed runs. It adds the results of earlier cycles on the
 // order's files to the order.
-func openPlace(root string, order *improve.Order, a *improveAnswer) (_ *improving.Place, err error) {
+func openPlace(root string, order *improve.Order) (_ *improving.Place, err error) {
 	p, err := improving.Open(root, time.Now)
 	if err != nil {
 		return nil, err
@@ -119,9 +109,7 @@ func openPlace(root string, order *improve.Order, a *improveAnswer) (_ *improvin
 			err = errors.Join(err, p.Close())
 		}
 	}()
-	found, err := p.Tidy()
-	a.Data.Notes = append(a.Data.Notes, found...)
-	if err != nil {
+	if err := p.Tidy(); err != nil {
 		return nil, err
 	}
 	past, err := p.History()

@@ -63,7 +63,7 @@ func (c *improveSelfCmd) improveFor(e *cli.Env, a *improveAnswer) (err error) {
 		return err
 	}
 	root := filepath.Join(c.Dir, "improve", home.Repo.Owner, home.Repo.Name)
-	p, err := openPlace(root, &order, a)
+	p, err := openPlace(root, &order)
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func (c *improveSelfCmd) improveFor(e *cli.Env, a *improveAnswer) (err error) {
 	if order.Files, err = improving.WriteDefinitions(root, home.Files); err != nil {
 		return err
 	}
-	return a.iterate(e, p, "the techniques and policies of "+home.Repo.String(), func(i *improving.Iteration) error {
+	return a.iterate(e, p, func(i *improving.Iteration) error {
 		engine := improve.Config{Author: models.author, Critic: models.critic, Files: i.Files(),
 			Checker: improving.Languages{Copy: i.Copy, Iteration: i.Name}, Tests: improving.Definitions{Files: i.Files()}}
 		if err := a.run(e, p, i, engine, order); err != nil || len(a.changes) == 0 {
@@ -92,17 +92,17 @@ func (c *improveSelfCmd) improveCheckout(e *cli.Env, a *improveAnswer) (err erro
 	if err != nil {
 		return err
 	}
-	box, err := openSandbox(e.Ctx, sandbox.Options{Logger: silentLogger()})
+	box, err := cli.OpenSandbox(e.Ctx, sandbox.Options{Logger: silentLogger()})
 	if err != nil {
 		return fmt.Errorf("the self-test needs a sandbox: %w", err)
 	}
 	order.Files = checkout.files
-	p, err := openPlace(checkout.root, &order, a)
+	p, err := openPlace(checkout.root, &order)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
-	return a.iterate(e, p, "SIA's prompts, techniques and policies", func(i *improving.Iteration) error {
+	return a.iterate(e, p, func(i *improving.Iteration) error {
 		engine := improve.Config{Author: models.author, Critic: models.critic, Files: i.Files(),
 			Checker: improving.Languages{Sandbox: box, Copy: i.Copy, Iteration: i.Name},
 			Replay: &improve.Replay{Replayer: builtCopy{root: checkout.root, iteration: i.Name, say: e.Err}, Dir: i.Copy,

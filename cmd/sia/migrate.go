@@ -9,11 +9,10 @@ import (
 )
 
 type migrateCmd struct {
-	serverFlags `embed:""`
-	cli.Format  `embed:""`
-	From        string `help:"Move an installation: the database URL that it has now, such as sqlite:/var/lib/sia/sia.db. Stop its server first." placeholder:"URL"`
-	To          string `help:"The database URL to move to, such as postgres://user:password@host/database; it must be empty." placeholder:"URL"`
-	DryRun      bool   `name:"dry-run" help:"Do all of the move, compare every row, and keep nothing."`
+	openedDatabase `embed:""`
+	From           string `help:"Move an installation: the database URL that it has now, such as sqlite:/var/lib/sia/sia.db. Stop its server first." placeholder:"URL"`
+	To             string `help:"The database URL to move to, such as postgres://user:password@host/database; it must be empty." placeholder:"URL"`
+	DryRun         bool   `name:"dry-run" help:"Do all of the move, compare every row, and keep none of them."`
 }
 
 // Validate returns an error for an incomplete move.
@@ -32,7 +31,7 @@ func (c *migrateCmd) Validate() error {
 			return fmt.Errorf("--from and --to: %w", err)
 		}
 	}
-	return c.serverFlags.Validate()
+	return nil
 }
 
 // migratedSchema holds the versions of the schema before and after.
@@ -91,7 +90,7 @@ func (c *migrateCmd) move(e *cli.Env) error {
 	}
 	if m.Tried {
 		return e.Sayf("A trial: %d rows were copied and each was found equal, with %d jobs to do. "+
-			"Nothing was kept.\n", rows, m.Jobs)
+			"None was kept; SIA's empty tables are there now.\n", rows, m.Jobs)
 	}
 	return e.Sayf("%d rows were copied and each was found equal, with %d jobs to do. Start the server with "+
 		"--db and the new address; the old database is as it was.\n", rows, m.Jobs)

@@ -22,11 +22,12 @@ type Command struct {
 	Does  string                              // one line for the help
 	Open  bool                                // anybody who can comment may use it, because it changes nothing
 	more  bool                                // the comment's further lines belong to its argument
+	empty string                              // the problem, for people, if there is no argument; empty: it needs none
 	fact  func(arg string) (sia.Fact, string) // returns its effect on the task, or a problem for people
 	word  func(arg string) bool               // for a command without text: reports whether it accepts this word
 	words int                                 // the maximum number of such words; 0: one
 
-	teach func(arg string) (sia.Teach, string) // instead of fact, if it concerns the repository and no task
+	teach func(arg string) sia.Teach // instead of fact, if it concerns the repository and no task
 }
 
 // Commands returns every command, in the order of the help.
@@ -49,20 +50,14 @@ func Commands() []Command {
 		}},
 		{Name: "retry", Does: "try once more", fact: fixedFact(sia.Retry{})},
 		{Name: "use", Args: "<technique|coder>", Does: "use this technique next, or have this coder work next",
-			word: func(string) bool { return true },
+			empty: "name the technique, for example `/sia use decomposition`",
+			word:  func(string) bool { return true },
 			fact: func(a string) (sia.Fact, string) {
-				if a == "" {
-					return nil, "name the technique, for example `/sia use decomposition`"
-				}
 				return sia.Use{Technique: sia.TechniqueID(strings.Join(strings.Fields(strings.ToLower(a)), " "))}, ""
 			}},
 		{Name: "answer", Args: "<letter|text>", Does: "answer the question that is open", more: true,
-			fact: func(a string) (sia.Fact, string) {
-				if a == "" {
-					return nil, "say what the answer is, for example `/sia answer A`"
-				}
-				return sia.AnswerGiven{Text: a}, ""
-			}},
+			empty: "say what the answer is, for example `/sia answer A`",
+			fact:  func(a string) (sia.Fact, string) { return sia.AnswerGiven{Text: a}, "" }},
 		{Name: "go", Does: "start the plan that waits", more: true, fact: func(a string) (sia.Fact, string) {
 			if a != "" { // more than a plain yes: it is parsed as an answer
 				return sia.AnswerGiven{Text: "go " + a}, ""
@@ -71,27 +66,15 @@ func Commands() []Command {
 		}},
 		{Name: "accept-tests", Does: "accept the changes to tests and protected files", fact: fixedFact(sia.AcceptTests{})},
 		{Name: "learn", Args: "<text>", Does: "remember this for later issues of this repository", more: true,
-			teach: func(a string) (sia.Teach, string) {
-				if a == "" {
-					return sia.Teach{}, "say what is to be remembered, for example `/sia learn run make generate after a change of " +
-						"the schema`"
-				}
-				return sia.Teach{Learn: a}, ""
-			}},
+			empty: "say what is to be remembered, for example `/sia learn run make generate after a change of the schema`",
+			teach: func(a string) sia.Teach { return sia.Teach{Learn: a} }},
 		{Name: "forget", Args: "<lesson>", Does: "forget a lesson for good, named by its id or by its words", more: true,
-			teach: func(a string) (sia.Teach, string) {
-				if a == "" {
-					return sia.Teach{}, "say which lesson, by its id or by its words, for example `/sia forget make generate`"
-				}
-				return sia.Teach{Forget: a}, ""
-			}},
+			empty: "say which lesson, by its id or by its words, for example `/sia forget make generate`",
+			teach: func(a string) sia.Teach { return sia.Teach{Forget: a} }},
 		{Name: "wrong", Args: "<text>", Does: "say what was wrong with the last attempt: it is remembered, and counts " +
-			"against the lessons that the attempt was told", more: true, teach: func(a string) (sia.Teach, string) {
-			if a == "" {
-				return sia.Teach{}, "say what was wrong, for example `/sia wrong the schema is generated and must not be edited`"
-			}
-			return sia.Teach{Wrong: a}, ""
-		}},
+			"against the lessons that the attempt was told", more: true,
+			empty: "say what was wrong, for example `/sia wrong the schema is generated and must not be edited`",
+			teach: func(a string) sia.Teach { return sia.Teach{Wrong: a} }},
 		{Name: "explain", Does: "why SIA did what it did", Open: true, fact: fixedFact(sia.Query{Topic: "explain"})},
 		{Name: "status", Does: "where the task stands", Open: true, fact: fixedFact(sia.Query{Topic: "status"})},
 		{Name: "spent", Does: "what the task has cost so far, and what is left of its budget", Open: true,
@@ -209,9 +192,11 @@ func Parse(body, slug string) (p Parsed, ok bool) {
 		if mention && !c.takes(arg) {
 			break
 		}
+		if arg == "" && c.empty != "" {
+			return Parsed{Problem: c.empty, Open: c.Open}, true
+		}
 		if c.teach != nil {
-			teach, problem := c.teach(arg)
-			return Parsed{Teach: teach, Problem: problem, Open: c.Open}, true
+			return Parsed{Teach: c.teach(arg), Open: c.Open}, true
 		}
 		fact, problem := c.fact(arg)
 		return Parsed{Fact: fact, Problem: problem, Open: c.Open}, true

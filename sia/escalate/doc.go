@@ -3,10 +3,10 @@
 //
 // Concepts:
 //
-//   - [FromDiagnosis] and [FromAsk] return the [sia.Escalation] for a person. It is valid for any
+//   - [FromDiagnosis] returns the [sia.Escalation] for a person. It is valid for any
 //     output of a model: it has lettered options, one of them marked as the fastest.
 //     Package app/render formats it as Markdown.
-//   - [CleanPlan] prepares an agent's plan for display.
+//   - [CleanAsk] does the same for an agent's question, and prepares an agent's plan for display.
 //   - [Box], [ParseBoxes] and [ParseAnswer] format options as tick boxes, and parse ticked boxes
 //     and answers in text.
 //

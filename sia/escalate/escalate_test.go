@@ -61,12 +61,10 @@ func TestFromDiagnosis(t *testing.T) {
 	}
 }
 
-func TestFromAsk(t *testing.T) {
-	e := escalate.FromAsk(sia.Ask{Question: "Which?", Options: []string{"x", "y"}}, sia.Task{})
-	want := sia.Escalation{Kind: sia.AskQuestion, Blocker: "The task can be read in more than one way.",
-		Question: "Which?",
-		Options:  []sia.Option{{Letter: "A", Text: "x", Fastest: true}, {Letter: "B", Text: "y"}}}
-	if d := cmp.Diff(want, e); d != "" {
+func TestCleanAsk(t *testing.T) {
+	got := escalate.CleanAsk(sia.Ask{Question: "Which?", Options: []string{"A) x", " ", "y"}})
+	want := &sia.Ask{Why: "The task can be read in more than one way.", Question: "Which?", Options: []string{"x", "y"}}
+	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
 }
@@ -76,11 +74,11 @@ func TestCleanPlan(t *testing.T) {
 	p := sia.Plan{Summary: "\n Greet \xff everybody.\n", By: sia.Actor{Login: "mallory"},
 		Steps: []plan.Part{{Do: " "}, {Do: "Write\nit", DoneWhen: " it\tpasses"}}}
 	want := sia.Plan{Summary: "Greet \ufffd everybody.", Steps: []plan.Part{{Do: "Write it", DoneWhen: "it passes"}}}
-	if d := cmp.Diff(want, escalate.CleanPlan(p)); d != "" {
+	if d := cmp.Diff(&sia.Ask{Plan: &want}, escalate.CleanAsk(sia.Ask{Plan: &p, Why: "x"})); d != "" {
 		t.Error(d)
 	}
 	p = sia.Plan{Summary: long, Steps: slices.Repeat([]plan.Part{{Do: long, DoneWhen: long}}, 20)}
-	got := escalate.CleanPlan(p)
+	got := escalate.CleanAsk(sia.Ask{Plan: &p}).Plan
 	length := utf8.RuneCountInString
 	if length(got.Summary) > 4000 || len(got.Steps) != 12 || length(got.Steps[11].Do) > 500 ||
 		length(got.Steps[11].DoneWhen) > 500 {
@@ -106,10 +104,12 @@ func TestAlwaysAnswerable(t *testing.T) {
 		}
 		d := sia.Diagnosis{Pattern: rapid.SampledFrom(sia.Patterns).Draw(t, "pattern"), Blocker: text.Draw(t, "blocker"),
 			Question: text.Draw(t, "question"), Options: options}
-		for _, e := range []sia.Escalation{
-			escalate.FromDiagnosis(d, task),
-			escalate.FromAsk(sia.Ask{Question: d.Question, Why: d.Blocker, Options: words}, task),
-		} {
+		ask := escalate.CleanAsk(sia.Ask{Question: d.Question, Why: d.Blocker, Options: words})
+		asked := sia.Escalation{Kind: sia.AskQuestion, Blocker: ask.Why, Question: ask.Question}
+		for i, o := range ask.Options { // as sia.Step asks it
+			asked.Options = append(asked.Options, sia.Option{Letter: string("ABCD"[i]), Text: o, Fastest: i == 0})
+		}
+		for _, e := range []sia.Escalation{escalate.FromDiagnosis(d, task), asked} {
 			fastest := 0
 			for i, o := range e.Options {
 				if o.Letter != string("ABCD"[i]) || strings.TrimSpace(o.Text) == "" || len(o.Text) > 300 {

@@ -22,21 +22,30 @@ func FromDiagnosis(d sia.Diagnosis, t sia.Task) sia.Escalation {
 	return makeValid(e, d.Pattern, t)
 }
 
-// FromAsk returns the question of an agent that asks before it works.
-func FromAsk(a sia.Ask, t sia.Task) sia.Escalation {
-	e := sia.Escalation{Kind: sia.AskQuestion, Blocker: a.Why, Question: a.Question}
+// CleanAsk returns an agent's plan in a form that can be shown, or else its question, completed so that it can be
+// answered.
+func CleanAsk(a sia.Ask) *sia.Ask {
+	if a.Plan != nil {
+		p := cleanPlan(*a.Plan)
+		return &sia.Ask{Plan: &p}
+	}
+	e := sia.Escalation{Blocker: a.Why, Question: a.Question}
+	if strings.TrimSpace(a.Why) == "" {
+		e.Blocker = "The task can be read in more than one way."
+	}
 	for _, o := range a.Options {
 		e.Options = append(e.Options, sia.Option{Text: o})
 	}
-	if strings.TrimSpace(e.Blocker) == "" {
-		e.Blocker = "The task can be read in more than one way."
+	e = makeValid(e, sia.UnclearSpecification, sia.Task{})
+	clean := &sia.Ask{Question: e.Question, Why: e.Blocker}
+	for _, o := range e.Options {
+		clean.Options = append(clean.Options, o.Text)
 	}
-	return makeValid(e, sia.UnclearSpecification, t)
+	return clean
 }
 
-// CleanPlan returns an agent's plan in a form that can be shown: bounded, and without
-// empty steps.
-func CleanPlan(p sia.Plan) sia.Plan {
+// cleanPlan returns a bounded plan without empty steps.
+func cleanPlan(p sia.Plan) sia.Plan {
 	clean := sia.Plan{Summary: text.Clip(strings.TrimSpace(strings.ToValidUTF8(p.Summary, "\ufffd")), maxSummary)}
 	for _, s := range p.Steps {
 		s = plan.Part{Do: text.Clip(text.OneLine(s.Do), maxStep), DoneWhen: text.Clip(text.OneLine(s.DoneWhen), maxStep)}
@@ -145,10 +154,7 @@ func PatternQuestion(p sia.Pattern, subject string) (question string, options []
 			{Text: "Mend the check as part of this task"},
 		}
 	}
-	return "How should SIA go on with this task?", []sia.Option{
-		{Text: "Start over from the base branch, keeping the change as small as possible", Fastest: true},
-		{Text: "Leave out what can't be done and do the rest of the issue"},
-	}
+	return sia.OpenQuestion()
 }
 
 // Limits of texts that are shown to a person, in characters.

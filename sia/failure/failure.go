@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/view"
@@ -31,6 +32,16 @@ type Test struct {
 	Name string `json:"name"`
 	File string `json:"file,omitempty"` // as spelled in the log; empty when unknown
 	Line int    `json:"line,omitempty"` // 1-based; 0 when unknown
+	// package of a Go test, which has no other part of its name; empty when unknown
+	Package string `json:"package,omitempty"`
+}
+
+// FullName returns the name with the package: tests of different packages may have one name.
+func (t Test) FullName() string {
+	if t.Package == "" {
+		return t.Name
+	}
+	return t.Package + "." + t.Name
 }
 
 // otherLines is the maximum number of lines in the text of a place other than the first.
@@ -117,7 +128,9 @@ func CheckFailure(name, url string, rep Report) sia.CheckFailure {
 		f.Others = append(f.Others, p.Text)
 	}
 	for _, t := range rep.Tests {
-		f.Tests = append(f.Tests, t.Name)
+		if !slices.Contains(f.Tests, t.Name) {
+			f.Tests = append(f.Tests, t.Name)
+		}
 	}
 	return f
 }

@@ -25,6 +25,7 @@ func (r *logReader) matched(l *line, h keywordHits, known bool, count int) (m, l
 	if len(text) > maxMatch {
 		text = text[:maxMatch]
 	}
+	r.endPackage(text)
 	for i, set := range h.rules {
 		for set != 0 {
 			ru := &r.set.rules[i*64+bits.TrailingZeros64(set)]
@@ -50,7 +51,7 @@ func (r *logReader) matched(l *line, h keywordHits, known bool, count int) (m, l
 				r.heads[ru.opens] = l.n
 				return lift, nil, test
 			}
-			if ru.class == TestFailure && ru.needs != numberedList && !known {
+			if ru.class == TestFailure && ru.needs != numberedList && !known && len(r.tests) < MaxTests {
 				test = r.noteTest(ru, text)
 			}
 			if !ru.soft {
@@ -66,9 +67,9 @@ func (r *logReader) matched(l *line, h keywordHits, known bool, count int) (m, l
 }
 
 // runDetails matches text next to a test's name that varies from run to run: duration, time, and position among the
-// tests. TAP has it in a comment.
+// tests. TAP has it in a comment. Bazel gives the machine's path of the log.
 var runDetails = lazyregexp.New(`^(\[(xUnit\.net )?[ \d:.]+s?\] +|\d+:\d\d \+\d+( ~\d+)?( -\d+)?: |` +
-	`\d+/\d+ Test +#\d+: )| +([(\[]<? ?[\d.]+ ?m?s[)\]]|# time=\S+( \{)?)$`)
+	`\d+/\d+ Test +#\d+: )| +([(\[]<? ?[\d.]+ ?m?s[)\]]|# time=\S+( \{)?|\(see /.*\))$`)
 
 // noteTest records the failed test that a line names and returns its index, or -1 when the line names none or too many
 // are recorded.
@@ -118,6 +119,24 @@ func (r *logReader) addTest(t Test) int {
 	r.seen[t.Name] = true
 	r.tests = append(r.tests, t)
 	return len(r.tests) - 1
+}
+
+var goTestName = lazyregexp.New(`^(?:Test|Example|Fuzz|Benchmark)`)
+
+// endPackage records the package of the failed Go tests above, if the line is the one with which "go test" ends it. The
+// next package may have tests of the same names.
+func (r *logReader) endPackage(text []byte) {
+	after, ok := bytes.CutPrefix(text, []byte("FAIL\t"))
+	if !ok || r.packaged == len(r.tests) {
+		return
+	}
+	name, _, _ := bytes.Cut(after, []byte("\t"))
+	for ; r.packaged < len(r.tests); r.packaged++ {
+		if t := &r.tests[r.packaged]; goTestName.MatchString(t.Name) {
+			t.Package = printableText(clipText(bytes.TrimSpace(name)))
+			delete(r.seen, t.Name)
+		}
+	}
 }
 
 // placeTest sets the location of a recorded test that has none yet.

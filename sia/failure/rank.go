@@ -99,11 +99,18 @@ func log2(n int) float64 { return math.Log2(1 + float64(n)) }
 // dropWeakest drops the lowest-ranking blocks, so that half of the capacity is free again. Of equals, the later ones
 // are dropped.
 func (r *logReader) dropWeakest() {
-	byRank := slices.Clone(r.kept)
-	slices.SortStableFunc(byRank, func(a, b *block) int { return cmp.Compare(r.rank(b), r.rank(a)) })
+	type ranked struct {
+		*block
+		rank float64
+	}
+	byRank := make([]ranked, len(r.kept))
+	for i, b := range r.kept {
+		byRank[i] = ranked{b, r.rank(b)}
+	}
+	slices.SortStableFunc(byRank, func(a, b ranked) int { return cmp.Compare(b.rank, a.rank) })
 	weak := make(map[*block]bool, len(byRank))
 	for _, b := range byRank[maxKept/2:] {
-		weak[b] = true
+		weak[b.block] = true
 	}
 	r.kept = slices.DeleteFunc(r.kept, func(b *block) bool { return weak[b] })
 }

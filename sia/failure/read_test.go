@@ -298,3 +298,24 @@ func TestNamesOfTests(t *testing.T) {
 		}
 	}
 }
+
+// TestPackagesOfGoTests: failed tests of one name in two packages are two tests, with different full names.
+func TestPackagesOfGoTests(t *testing.T) {
+	const log = "--- FAIL: TestNew (0.00s)\n    a_test.go:5: wrong\nFAIL\nFAIL\texample.com/x/a\t0.002s\n" +
+		"--- FAIL: TestNew (0.00s)\n    b_test.go:7: wrong, too\n--- FAIL: TestNew (0.00s)\nFAIL\n" +
+		"FAIL\texample.com/x/b\t0.002s\nFAIL\n"
+	rep, err := Read(t.Context(), strings.NewReader(log), Options{Name: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, test := range rep.Tests {
+		got = append(got, test.FullName())
+	}
+	if want := []string{"example.com/x/a.TestNew", "example.com/x/b.TestNew"}; !slices.Equal(got, want) {
+		t.Errorf("the failed tests are %q, want %q", got, want)
+	}
+	if f := CheckFailure("test", "", rep); len(f.Tests) != 1 {
+		t.Errorf("people are told of %q", f.Tests)
+	}
+}

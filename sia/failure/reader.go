@@ -41,9 +41,12 @@ type logReader struct {
 	total       int // number of lines read
 	traced      int // number of stack frames among them
 
-	tests []Test
-	seen  map[string]bool   // idWords in tests
-	heads [headingKinds]int // line of the last heading of each kind
+	tests    []Test
+	seen     map[string]bool   // idWords in tests
+	packaged int               // number of tests above the end of the last package of Go
+	heads    [headingKinds]int // line of the last heading of each kind
+	items    map[*rule]int     // number of failed items in the step itemStep, by the rule that finds them
+	itemStep int
 
 	stepState
 }
@@ -192,10 +195,25 @@ func (r *logReader) placeLine(l *line, m *rule, score float64, known, result boo
 		}
 		m = &generalRule
 	}
+	if m.item && r.isOneTooMany(m) {
+		return
+	}
 	r.begin(m, l, score, known, m.result || result)
 	if r.open.result {
 		r.noteAbove(l, &aboveRule)
 	}
+}
+
+// maxItems is the maximum number of failed items that one rule finds in a step. Later ones never rank among the first.
+const maxItems = 2000
+
+// isOneTooMany counts the items that a rule finds in a step, and reports whether there are enough already.
+func (r *logReader) isOneTooMany(m *rule) bool {
+	if r.items == nil || r.itemStep != r.step {
+		r.items, r.itemStep = map[*rule]int{}, r.step
+	}
+	r.items[m]++
+	return r.items[m] > maxItems
 }
 
 // reopen reopens the block of the line above if the CI system marks both lines as errors: it marks each line of a

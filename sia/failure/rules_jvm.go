@@ -5,7 +5,7 @@ package failure
 func jvmRules() []rule {
 	return []rule{
 		{name: "surefire, a failed test", keys: keys("<<< failure!", "<<< error!"),
-			match: re(`^(\[ERROR\] )?\s*(?P<test>[^\s(]\S*?(\(\S+\))?( .{1,80}?)?)\s+(-- )?Time elapsed: .*<<< (FAILURE|` +
+			match: re(`^(\[ERROR\] )?\s*(?P<test>[^\s(]\S*?(\(\S+\))?( .{1,80}?)??)\s+(-- )?Time elapsed: .*<<< (FAILURE|` +
 				`ERROR)!`), extent: stackTrace, weight: 89, class: TestFailure, item: true},
 		{name: "maven, a failed goal", keys: keys("failed to execute goal"),
 			match:  re(`^\[ERROR\] Failed to execute goal`),

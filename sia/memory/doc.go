@@ -3,8 +3,7 @@
 //
 // Concepts:
 //
-//   - [File]: the memory of one task. [FromTask] makes it; schema.json describes its JSON
-//     form.
+//   - [File]: the memory of one task. [FromTask] makes it.
 //   - [JSON] and [Markdown] update an earlier version of a file. Content added by others is
 //     kept: unknown JSON fields, attempts and learnings that the task does not have, and
 //     sections of the Markdown that are not SIA's.

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -68,27 +69,59 @@ func ParseJSON(path string, file []byte) (File, error) {
 	if !utf8.Valid(file) {
 		return broken(0, errors.New("the file is not UTF-8 text"))
 	}
-	if line, err := validateFile(file); err != nil {
-		return broken(line, err)
-	}
 	var f File
-	newest, err := upgradeFile(file)
-	if err != nil {
-		return broken(0, err)
-	}
-	if err := json.Unmarshal(newest, &f); err != nil {
-		var wrong *json.UnmarshalTypeError
-		if errors.As(err, &wrong) {
-			return broken(lineAt(file, wrong.Offset), err)
-		}
-		return broken(0, err)
+	if err := json.Unmarshal(file, &f); err != nil {
+		return broken(explainJSON(file, err))
 	}
 	if f.SchemaVersion > SchemaVersion {
 		return broken(0, fmt.Errorf("schema_version %d is newer than %d, the newest this SIA reads: update SIA",
 			f.SchemaVersion, SchemaVersion))
 	}
+	newest, err := upgradeFile(file)
+	if err == nil {
+		f = File{}
+		err = json.Unmarshal(newest, &f)
+	}
+	if err == nil {
+		err = f.checkKeys()
+	}
+	if err != nil {
+		return broken(0, err)
+	}
 	f.CreatedAt = f.CreatedAt.UTC()
 	return f, nil
+}
+
+// explainJSON returns the line of an error of json.Unmarshal, if it is known, and the error in words for people.
+func explainJSON(file []byte, err error) (line int, _ error) {
+	lineAt := func(offset int64) int {
+		return 1 + bytes.Count(file[:min(max(0, offset-1), int64(len(file)))], []byte("\n"))
+	}
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return lineAt(syntax.Offset), err
+	}
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return lineAt(wrong.Offset), fmt.Errorf("%s can't be a JSON %s", cmp.Or(wrong.Field, "the file"), wrong.Value)
+	}
+	return 0, err
+}
+
+// checkKeys returns an error if a value is missing by which the file, an attempt or a part is known.
+func (f File) checkKeys() error {
+	if f.SchemaVersion < 1 || f.TaskID == "" {
+		return errors.New("schema_version or task_id is missing")
+	}
+	for i, a := range f.Attempts {
+		if a.AttemptNumber < 1 {
+			return fmt.Errorf("attempts[%d] has no attempt_number of 1 or more", i)
+		}
+		for j, p := range a.Parts {
+			if p.Number < 1 {
+				return fmt.Errorf("attempts[%d].parts[%d] has no number of 1 or more", i, j)
+			}
+		}
+	}
+	return nil
 }
 
 // mergeFile adds the parts of the previous file that ours does not have.

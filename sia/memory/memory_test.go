@@ -313,16 +313,17 @@ func TestBrokenFileIsKept(t *testing.T) {
 		line             int
 	}{
 		{"a comma is missing", edit(`"repo": "acme/bookings",`, `"repo": "acme/bookings"`), "invalid character", 5},
-		{"a word for a number", edit(`"issue": 1,`, `"issue": "one",`), "/issue", 0},
-		{"an unknown outcome", edit(`"outcome": "fail"`, `"outcome": "meh"`), "/attempts/0/outcome", 0},
+		{"a word for a number", edit(`"issue": 1,`, `"issue": "one",`), "issue can't be a JSON string", 5},
+		{"a word for an attempt", edit(`"attempt_number": 1,`, `"attempt_number": "1",`),
+			"attempts.attempt_number can't be a JSON string", 12},
+		{"an attempt without a number", edit(`"attempt_number": 1,`, ``), "attempts[0] has no attempt_number", 0},
 		{"newer", edit(`"schema_version": 2`, `"schema_version": 3`), "update SIA", 0},
 		{"a field is gone", edit(`"task_id": "99-1",`, ``), "task_id", 0},
 		{"not a time", edit(`"2026-03-01T08:00:00Z"`, `"yesterday"`), "yesterday", 0},
 		{"a conflict", "<<<<<<< HEAD\n" + string(good), "invalid character", 1},
-		{"an unknown aftermath", edit(`"aftermath": "edited"`, `"aftermath": "sold"`), "/aftermath", 0},
-		{"a rating by nobody", edit("\"ratings\": [\n    {\n      \"by\"", "\"ratings\": [\n    {\n      \"of\""),
-			"/ratings/0", 0},
-		{"a list", "[]", "want object", 0},
+		{"half a file", string(good[:len(good)/2]), "unexpected end", 1 + strings.Count(string(good[:len(good)/2]), "\n")},
+		{"a list", "[]", "the file can't be a JSON array", 1},
+		{"no object", "null", "task_id", 0},
 		{"not text", "\xff", "UTF-8", 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -335,6 +336,15 @@ func TestBrokenFileIsKept(t *testing.T) {
 				t.Errorf("got %v (line %d), want line %d and %q", err, broken.Line, tt.line, tt.want)
 			}
 		})
+	}
+
+	// SIA's own values are written again, whatever they were changed to.
+	for old, changed := range map[string]string{`"outcome": "fail"`: `"outcome": "meh"`,
+		`"aftermath": "edited"`: `"aftermath": "sold"`, `"confidence": 0.85`: `"confidence": 85`} {
+		got, err := memory.JSON(story(), links(), []byte(edit(old, changed)))
+		if d := cmp.Diff(string(good), string(got)); err != nil || d != "" {
+			t.Errorf("%s: %v %s", changed, err, d)
+		}
 	}
 
 	md, err := memory.Markdown(story(), links(), nil)
@@ -592,6 +602,11 @@ func FuzzParseJSON(f *testing.F) {
 	}
 	f.Add(seed)
 	f.Add([]byte(`{"attempts":[{"attempt_number":1e400}]}`))
+	f.Add([]byte(`{"schema_version":1,"task_id":"1","attempts":[null]}`))
+	f.Add([]byte(`{"schema_version":2,"task_id":"1","attempts":[{"attempt_number":1,"parts":null,"x":[]}],"y":1,
+		"learnings":[null,{"pattern":[]}],"prompts_tried":null,"ratings":[null],"record":null,"issue":null}`))
+	f.Add([]byte(`{"schema_version":2,"task_id":"1","attempts":[{"attempt_number":1,"diagnosis_after":{"ratings":[null]},
+		"parts":[{"number":1}]},{"attempt_number":1}],"learnings":[{},null],"ratings":[{}],"Record":{"task":{}}}`))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		if _, err := memory.ParseJSON("f.json", file); err != nil {
 			var broken *memory.BrokenFile

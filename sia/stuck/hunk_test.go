@@ -1,19 +1,18 @@
 package stuck
 
 import (
+	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 )
 
-const diff = `diff --git a/cart.go b/cart.go
-index 1a2b3c4..5d6e7f8 100644
---- a/cart.go
-+++ b/cart.go
-@@ -10,5 +10,6 @@ func total() int {
+// diff is the lines of hunks, by a file's path.
+const diff = `cart.go
  	sum := 0
 -	return sum
 +	sum += tax
@@ -21,39 +20,67 @@ index 1a2b3c4..5d6e7f8 100644
  }
  
  func empty() {
-@@ -30,2 +31,2 @@
+cart.go
 --- a line that was a comment
 +-- a line that is one
  
 `
 
+// hunksOf hashes a diff in the format of diff: a line that does not begin with ' ', '+' or '-' begins a hunk.
+func hunksOf(diff string) []uint64 {
+	return Hunks(func(yield func(string, []string) bool) {
+		path, lines := "", []string(nil)
+		for l := range strings.SplitSeq(strings.TrimSuffix(diff, "\n"), "\n") {
+			if strings.HasPrefix(l, " ") || strings.HasPrefix(l, "+") || strings.HasPrefix(l, "-") {
+				lines = append(lines, l)
+				continue
+			}
+			if len(lines) > 0 && !yield(path, lines) {
+				return
+			}
+			path, lines = l, nil
+		}
+		yield(path, lines)
+	})
+}
+
 func TestHunks(t *testing.T) {
-	lines := strings.Split(diff, "\n")
-	if got := Hunks(lines); len(got) != 2 || !slices.IsSorted(got) {
+	// Attempts of earlier versions have such hashes.
+	if got := hunksOf(diff); !slices.Equal(got, []uint64{4423091637355632108, 11100437262566774132}) {
 		t.Fatalf("%d hunks: %v", len(got), got)
 	}
 	same := func(name, from, to string) {
 		t.Helper()
-		if !slices.Equal(Hunks(lines), Hunks(strings.Split(strings.ReplaceAll(diff, from, to), "\n"))) {
+		if !slices.Equal(hunksOf(diff), hunksOf(strings.ReplaceAll(diff, from, to))) {
 			t.Errorf("%s makes another change", name)
 		}
 	}
-	same("position", "@@ -10,5 +10,6 @@", "@@ -90,5 +92,6 @@")
+	same("position", " \tsum := 0\n", "")
 	same("indentation", "+\tsum += tax", "+        sum  +=  tax")
-	same("line ends", "\n", "\r\n")
-	same("blank lines", "@@ -10,5 +10,6 @@ func total() int {\n", "@@ -10,5 +10,7 @@ func total() int {\n+\n")
+	same("line ends", "tax\n", "tax\r\n")
+	same("blank lines", "+\tsum += tax", "+\n+\tsum += tax")
 	for name, r := range map[string][2]string{
-		"another line": {"+\tsum += tax", "+\tsum += taxx"},
-		"another file": {"cart.go", "till.go"},
-		"one line less": {"+10,6 @@ func total() int {\n \tsum := 0\n-\treturn sum\n+\tsum += tax\n",
-			"+10,5 @@ func total() int {\n \tsum := 0\n-\treturn sum\n"},
+		"another line":  {"+\tsum += tax", "+\tsum += taxx"},
+		"another file":  {"cart.go", "till.go"},
+		"one line less": {"+\tsum += tax\n", ""},
 	} {
-		if s := Similarity(Hunks(lines), Hunks(strings.Split(strings.ReplaceAll(diff, r[0], r[1]), "\n"))); s >= Unchanged {
+		if s := Similarity(hunksOf(diff), hunksOf(strings.ReplaceAll(diff, r[0], r[1]))); s >= Unchanged {
 			t.Errorf("%s: similarity %.2f", name, s)
 		}
 	}
-	if got := Hunks(nil); len(got) != 0 {
+	if got := hunksOf(""); len(got) != 0 {
 		t.Errorf("no diff: %v", got)
+	}
+}
+
+// However many changes there are, their hashes are few enough to store.
+func TestHunksAreBounded(t *testing.T) {
+	lines := make([]string, 0, 20*maxHashes)
+	for i := range 10 * maxHashes {
+		lines = append(lines, "+"+strconv.Itoa(i), " ")
+	}
+	if got := Hunks(maps.All(map[string][]string{"a": lines})); len(got) != maxHashes {
+		t.Errorf("%d hashes", len(got))
 	}
 }
 
@@ -81,11 +108,14 @@ func TestSimilarity(t *testing.T) {
 
 func FuzzHunks(f *testing.F) {
 	f.Add(diff)
-	f.Add("@@ -1,99999999999 +1 @@\n-a")
-	f.Add("@@ -1 +1\n")
+	f.Add("a\n-a\n\\ No newline at end of file\n+a")
+	f.Add("+a\n\n-")
 	f.Fuzz(func(t *testing.T, d string) {
 		lines := strings.Split(d, "\n")
-		if got := Hunks(lines); len(got) > len(lines) || !slices.IsSorted(got) {
+		if got := hunksOf(d); len(got) > len(lines) || !slices.IsSorted(got) {
+			t.Errorf("%d hunks of %d lines", len(got), len(lines))
+		}
+		if got := Hunks(maps.All(map[string][]string{"a": lines})); len(got) > len(lines) {
 			t.Errorf("%d hunks of %d lines", len(got), len(lines))
 		}
 	})

@@ -56,6 +56,15 @@ var (
 		`e2e)(?:[A-Z\d_:.-][\w:.-]*)?"\s*:`)
 	commandFile = lazyregexp.New(`^(?:tox\.ini|noxfile\.py|.*\.sh|taskfile.*|rakefile|.*\.rake|magefile\.go)$`)
 	makefile    = lazyregexp.New(`^(?:(?:gnu)?makefile|.*justfile|.*\.mk)$`)
+	// makesAll matches a line of a makefile that changes how all its commands run, but for usualShell; passesOver a
+	// command in a recipe with a failure that does not count.
+	makesAll = lazyregexp.New(`^\.IGNORE\b|^MAKEFLAGS\b.*(?:\s-[a-z]*[iknqt][a-z]*\b|--(?:ignore-errors|keep-going|dry-run|` +
+		`just-print|recon|touch|question))|^SHELL\s*[:?]?=|^set\s+shell\b|^(?:export\s+)?\w*FLAGS\b.*\s-(?:run|short|skip|` +
+		`exec|toolexec|list)\b`)
+	usualShell = lazyregexp.New(`=\s*(?:\[\s*["'])?(?:/usr/bin/env\s+|/(?:usr/)?bin/)?(?:ba|da|z|k)?sh\b`)
+	passesOver = lazyregexp.New(`^[\t ]+@?-\s?\w`)
+	// stopsAtFailure matches the option of a shell script without which a failed command does not end it.
+	stopsAtFailure = lazyregexp.New(`^\s*set\s+-\w*e|\bpipefail\b|^#!.*sh\s+-\w*e`)
 	// exampleFolder matches paths in a folder of examples, which are projects of their own.
 	exampleFolder = lazyregexp.New(`(?i)(?:^|/)_?(?:examples?|samples?|demos?|website|docs?|benchmarks?|fixtures)/`)
 	note          = lazyregexp.New(`^\s*(?:#|//|;|<!--|\*|/\*)`)
@@ -80,8 +89,12 @@ func (d *setting) configAdded(i int, r *row) {
 	switch {
 	case stands(r.raw), stands(in), slices.ContainsFunc(above, stands):
 		d.report(DisabledCheck, r, "tests are run by another program, or with other code")
-	case d.Status != "added" && ignoresFailure.MatchString(r.raw) &&
-		(!makefile.MatchString(d.name) || d.checks(d.new, i)):
+	case d.Status != "added" && makefile.MatchString(d.name) && (d.needsLess(r) ||
+		makesAll.MatchString(r.raw) && !usualShell.MatchString(r.raw)):
+		d.report(DisabledCheck, r, "the commands of checks run in another way")
+	case d.Status != "added" && makefile.MatchString(d.name) && d.checks(d.new, i) &&
+		(ignoresFailure.MatchString(r.raw) || passesOver.MatchString(r.raw)),
+		d.Status != "added" && !makefile.MatchString(d.name) && ignoresFailure.MatchString(r.raw):
 		d.report(DisabledCheck, r, "failures of checks are ignored")
 	case d.linter:
 		d.report(ChangedUpkeep, r, "what linters look at was changed")
@@ -98,6 +111,10 @@ func (d *setting) configGone(i int, r *row) {
 	switch was := command(r.raw); {
 	case d.linter:
 		d.report(ChangedUpkeep, r, "what linters look at was changed")
+	case commandFile.MatchString(d.name) && stopsAtFailure.MatchString(r.raw):
+		d.report(DisabledCheck, r, "failures of checks are ignored")
+	case makefile.MatchString(d.name) && d.needsLess(r):
+		d.report(DisabledCheck, r, "a target that checks something needs less")
 	case d.checks(d.old, i):
 		if was != nil && !replaced(was, d.pool.commands) {
 			d.report(DisabledCheck, r, "a command that checks something was removed, or runs less")
@@ -121,8 +138,36 @@ func (d *setting) checks(rows []row, i int) bool {
 	}
 	for j := i - 1; j >= 0 && makefile.MatchString(d.name) && rows[i].indent > 0; j-- {
 		if m := target.FindStringSubmatch(rows[j].raw); m != nil {
-			return checkable.MatchString(m[1])
+			return checkable.MatchString(m[1]) || slices.ContainsFunc(rows, func(r row) bool {
+				name, needs := prerequisites(r.raw)
+				return checkable.MatchString(name) && slices.Contains(needs, m[1])
+			})
 		}
 	}
 	return false
+}
+
+// prerequisites returns a target of a makefile with what it needs; name is empty for another line.
+func prerequisites(line string) (name string, needs []string) {
+	m := target.FindStringSubmatch(line)
+	if m == nil {
+		return "", nil
+	}
+	_, after, _ := strings.Cut(uncommented(line), ":")
+	return m[1], strings.Fields(after)
+}
+
+// needsLess reports whether a target that checks something, declared on a changed row, needs less now or is declared
+// twice: make runs the last recipe.
+func (d *setting) needsLess(r *row) bool {
+	name, needed := prerequisites(r.raw)
+	var needs []string
+	n := 0
+	for i := range d.new {
+		if other, more := prerequisites(d.new[i].raw); other == name {
+			n, needs = n+1, append(needs, more...)
+		}
+	}
+	lost := slices.ContainsFunc(needed, func(need string) bool { return !slices.Contains(needs, need) })
+	return checkable.MatchString(name) && (n > 1 || lost)
 }

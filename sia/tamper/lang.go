@@ -29,7 +29,8 @@ var (
 		"\\([^()]*\\)\\s*(?::[^=]+)?=>)")
 	// method matches one in a language that writes the type before the name.
 	method = lazyregexp.New(`^\s*(?:@[\w.]+(?:\([^)]*\))?\s+|\[[^\]]*\]\s*)*(?:` + modifiers + `\s+)*(?:<[^>]*>\s*)?` +
-		`(?:void|int|long|auto|bool\w*|[A-Z][\w<>\[\]?.,]*|` + modifiers + `\s+\S+)\s+(\w+)\s*(?:<[^>]*>)?\s*\([^;]*$`)
+		`(?:void|int|long|auto|bool\w*|[A-Z][\w<>\[\]?.,]*|` + modifiers + `\s+\S+)\s+(\w+)\s*(?:<[^>]*>)?\s*` +
+		`\([^;{]*(?:\{.*)?$`)
 )
 
 const modifiers = `(?:public|protected|private|internal|static|final|abstract|synchronized|default|suspend|override|` +

@@ -87,7 +87,8 @@ var (
 		`function\s*\(\w*\)\s*\{\s*\}|noop)|\bcatch\b[^{]*\{\s*\}|\bexcept\b[^:]*:\s*(?:pass|\.\.\.|continue)\b|` +
 		`\brescue\s+(?:nil|true|false)\b|\bset \+e\b|\|\|\s*true\b`)
 	// exits matches code that ends the process with success.
-	exits = lazyregexp.New(`\b(?:os|syscall|unix)\.Exit\(\s*0\s*\)|\bprocess\.(?:exit\(\s*0?\s*\)|(?:reallyExit|kill|` +
+	exits = lazyregexp.New(`\b(?:os|syscall|unix)\.Exit\(\s*0\s*\)|\b(?:syscall|unix)\.Exec\(|^raise\s+SystemExit\b|` +
+		`\bsys\.exit\s*=|\bprocess\.(?:exit\(\s*0?\s*\)|(?:reallyExit|kill|` +
 		`abort)\()|\bsys\.exit\(\s*0?\s*\)|\bos\.(?:_exit|kill)\(|\b(?:_exit|_Exit|quick_exit|exit)\(\s*0\s*\)|^\s*(?:quit|` +
 		`(?:Kernel\.|Process\.)?exit)\b!?\s*(?:\(?\s*(?:0|true)?\s*\)?)\s*;?\s*(?:(?:if|unless)\b.*)?$|` +
 		`\bSystem\.exit\(\s*0\s*\)|\bexitProcess\(\s*0\s*\)|\.halt\(\s*0\s*\)|\bEnvironment\.(?:Exit\(\s*0|FailFast)|` +

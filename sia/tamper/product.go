@@ -10,13 +10,14 @@ import (
 
 var (
 	// runnerMark matches names that only a test runner sets, defines or loads.
-	runnerMark = lazyregexp.New(`\btesting\.Testing\(\)|flag\.Lookup\(\s*"test\.|os\.Args.*test\b|["'](?:_?pytest|` +
+	runnerMark = lazyregexp.New(`\btesting\.Testing\(\)|\.Lookup\(\s*"test\.|os\.Args.*test\b|["'](?:_?pytest|` +
 		`unittest|nose)["']\s*(?:not\s+)?in\s+sys\.(?:modules|argv)|sys\.(?:modules|argv).*(?:pytest|unittest)|` +
 		`pytest.*sys\.argv|\bPYTEST_\w+|\bJEST_WORKER_ID\b|\bVITEST\w*\b|\bMOCHA_\w+|\bNODE_TEST_CONTEXT\b|\btypeof\s+(?:je` +
 		`st|vi|describe|it|test|expect|mocha|jasmine|__karma__)\b|\bimport\.meta\.vitest\b|\b(?:global|globalThis|` +
 		`window)\.(?:jest|vi|describe|it|expect|__karma__|jasmine)\b|["'](?:jest|vi|describe|it|test|expect|mocha|` +
 		`__karma__|jasmine)["']\s+in\s+(?:global|globalThis|window)\b|(?:NODE_ENV|\bMODE)\b.*['"]test|process\.argv.*(?:jes` +
-		`t|mocha|vitest|test)|npm_lifecycle_event|current_exe\(.*deps|env::var(?:_os)?\(\s*"CARGO|\bcfg!\(\s*test\b|` +
+		`t|mocha|vitest|test)|\bexecArgv\b.*test|\brequire\.main\b.*(?:jest|mocha|vitest|test)|["']\w*test["'].*\bsys\.` +
+		`modules\b|npm_lifecycle_event|current_exe\(.*deps|env::var(?:_os)?\(\s*"CARGO|\bcfg!\(\s*test\b|` +
 		`cfg(?:_attr)?\(\s*not\(\s*test\b|\bdefined\?\(\s*:{0,2}(?:RSpec|Minitest|Test::Unit|MiniTest)\b|const_defined\?\(` +
 		`\s*[:'"](?:RSpec|Minitest)|\bRails\.env\.test\?|\$(?:0|PROGRAM_NAME)\b.*(?:rspec|test)|caller.*(?:rspec|minitest|` +
 		`_test)|\bPHPUNIT_\w+|(?:class_exists|defined)\(.*PHPUnit|runningUnitTests\(|\bargv\b.*phpunit|PHP_SAPI.*phpunit|` +
@@ -29,8 +30,10 @@ var (
 	testVariable = lazyregexp.New(`(?:^|[^A-Za-z0-9])(?:[A-Z0-9]+_)*(?:TESTS?|TESTING|CI|SPEC|UNITTEST|GITHUB_ACTIONS|` +
 		`TRAVIS|CIRCLECI|BUILDKITE|JENKINS_URL|TEAMCITY_VERSION|TF_BUILD|APPVEYOR|NEXTEST)(?:_[A-Z0-9]+)*(?:[^A-Za-z0-9]|` +
 		`$)|["'](?:ci|is_?test|tests?|testing)["']|\b[A-Z]+_ENV\b.*['"]:?test|java\.class\.path|sun\.java\.command`)
-	// profile matches conditions that mostly distinguish test builds from release builds.
-	profile = lazyregexp.New(`\bcfg\w*!?\(.*\bdebug_assertions\b|\bvar(?:_os)?\(\s*"PROFILE"|\b__(?:vitest|jest)_\w+`)
+	// profile matches conditions that mostly distinguish test builds from release builds,
+	// and code that looks at its own program, as which tests have another name.
+	profile = lazyregexp.New(`\bdebug\.ReadBuildInfo\(|/proc/self/(?:cmdline|comm|exe)\b|\bthread::current\(\)\.name\(|` +
+		`\bcfg\w*!?\(.*\bdebug_assertions\b|\bvar(?:_os)?\(\s*"PROFILE"|\b__(?:vitest|jest)_\w+`)
 	// stack matches code that inspects its callers, testWord a string that it would look for there.
 	stack = lazyregexp.New(`\bruntime\.Callers?\(|\bdebug\.Stack\(|\binspect\.(?:stack|currentframe)\(|` +
 		`\bsys\._getframe\(|\b(?:extract|format|walk)_stack\(|\bError\(\)\.stack\b|\bcaptureStackTrace\(|\bBacktrace::|` +
@@ -48,7 +51,7 @@ var (
 		`\bSymbol\.toPrimitive\b`)
 	returnsTrue = lazyregexp.New(`^\s*(?:return\s+)?(?:[tT]rue)\b;?\s*\}?\s*$|\{\s*(?:return\s+)?true;?\s*\}\s*$`)
 	// exitsNow matches code that ends the process immediately.
-	exitsNow = lazyregexp.New(`\b(?:syscall|unix)\.Exit\(|\bos\._exit\(|\bprocess\.reallyExit\(|\.halt\(\s*0|` +
+	exitsNow = lazyregexp.New(`\b(?:syscall|unix)\.Exit\(|\bos\._exit\b|\bprocess\.reallyExit\(|\.halt\(\s*0|` +
 		`\b_exit\(\s*0|\bexit!|\bexitCode\s*=\s*0`)
 	// runsBeforeMain matches the start of code that Go runs before main.
 	runsBeforeMain = lazyregexp.New(`^func\s+init\(\)|^var\s+\w+.*=\s*func\(`)

@@ -23,6 +23,7 @@ type row struct {
 // line is the analysis of a single line.
 type line struct {
 	code, bare string // without its comment; and also without the contents of strings
+	body       string // what follows the declaration of a test or function on the same line, from code; often empty
 	indent     int    // a tab counts 4
 	amid       bool   // it begins or ends in a string or comment
 	inside     bool   // it begins in a string or comment
@@ -177,7 +178,9 @@ func newSide(l *lang, rows []row, read *side) *side {
 var (
 	tag        = lazyregexp.New(`^//go:build\s|^//\s*\+build\s|^\s*#!\[cfg\(|^pytestmark\b.*skip`)
 	annotation = lazyregexp.New(`^\s*(?:@\w|#!?\[|\[\w)`)
-	groups     = lazyregexp.New(`^\s*(?:(?:\w+ )*(?:class|mod)|(?:\w+\.)?[xfFPX]?(?i:describe|context|suite|when))\b`)
+	// heads matches the end of the declaration of a test or function; what follows it is the body.
+	heads  = lazyregexp.New(`=>\s*\{?\s*|\{\s*|\bdo\b:?\s*|\)\s*(?:->[^:=]*)?:\s*|\)\s*(?::\s*\w+\s*)?=>?\s*\{?\s*`)
+	groups = lazyregexp.New(`^\s*(?:(?:\w+ )*(?:class|mod)|(?:\w+\.)?[xfFPX]?(?i:describe|context|suite|when))\b`)
 )
 
 func (l *lang) read(s *stripper, raw string) line {
@@ -193,15 +196,26 @@ func (l *lang) read(s *stripper, raw string) line {
 		r.function = firstGroup(method, r.code)
 	}
 	r.marks = mark.MatchString(r.code)
+	declares, bare := r.test != "" || r.function != "", r.bare
+	if declares {
+		r.body, bare = bodyOf(r.code), bodyOf(r.bare)
+	}
 	switch {
-	case r.bare == "" && !r.inside && !output.MatchString(raw), r.test != "":
-	case r.function != "" && !strings.Contains(r.code, "=>"):
-	case asserts.MatchString(r.bare) && asserts.MatchString(loads.ReplaceAllString(r.bare, "")):
+	case bare == "" && !r.inside && !output.MatchString(raw):
+	case asserts.MatchString(bare) && asserts.MatchString(loads.ReplaceAllString(bare, "")):
 		r.kind = assertion
-	case data.MatchString(r.code), l == &golang && output.MatchString(raw):
+	case !declares && data.MatchString(r.code), l == &golang && output.MatchString(raw):
 		r.kind = datum
 	}
 	return r
+}
+
+// bodyOf returns what follows a declaration on its line.
+func bodyOf(declaration string) string {
+	if at := heads.FindStringIndex(declaration); at != nil {
+		return strings.TrimSuffix(declaration[at[1]:], " end")
+	}
+	return ""
 }
 
 func indentOf(raw string) int {
@@ -217,6 +231,15 @@ func firstGroup(re *lazyregexp.Regexp, s string) string {
 		}
 	}
 	return strings.TrimSpace(strings.Join(m, ""))
+}
+
+// depth returns the number of opening minus closing brackets of a row, after a declaration on it.
+func (r *row) depth() int {
+	bare := r.bare
+	if r.body != "" {
+		bare = bodyOf(bare)
+	}
+	return brackets(bare, "([{", ")]}")
 }
 
 // empty reports whether no code begins on the row.
@@ -289,14 +312,14 @@ func (s *side) findClaims() {
 			continue
 		}
 		c := &claim{kind: kind, side: s, first: first, last: i, scope: r.scope}
-		depth := brackets(r.bare, "([{", ")]}")
+		depth := s.rows[i].depth()
 		for j := i + 1; kind == assertion && j < min(len(s.rows), i+60); j++ {
 			t := &s.rows[j]
 			closes := strings.HasPrefix(strings.TrimSpace(t.bare), ")") || strings.HasPrefix(strings.TrimSpace(t.bare), "}")
 			if depth <= 0 && !t.inside && (closes || !chained.MatchString(t.bare)) {
 				break
 			}
-			if depth += brackets(t.bare, "([{", ")]}"); depth <= 0 || t.inside {
+			if depth += t.depth(); depth <= 0 || t.inside {
 				c.last = j
 			}
 			if depth < 0 {
@@ -304,13 +327,18 @@ func (s *side) findClaims() {
 			}
 		}
 		var b strings.Builder
+		open := 0
 		for j := first; j <= c.last; j++ {
-			b.WriteString(cmp.Or(s.rows[j].code, s.rows[j].raw))
+			open += s.rows[j].depth()
+			b.WriteString(cmp.Or(s.rows[j].body, s.rows[j].code, s.rows[j].raw))
 			if s.rows[j].claim == nil || s.rows[j].claim.kind == datum {
 				s.rows[j].claim = c
 			}
 		}
 		c.text = spelling(b.String())
+		for ; open < 0 && strings.HasSuffix(c.text, ")") || open < 0 && strings.HasSuffix(c.text, "}"); open++ {
+			c.text = c.text[:len(c.text)-1] // the end of the test around it
+		}
 		s.claims = append(s.claims, c)
 	}
 }

@@ -48,10 +48,12 @@ func settings(changes []Change) []Finding {
 			out = append(out, c.places(DisabledCheck, "a new file is in a runner's place, or configures it")[:1]...)
 		}
 		was.ci = was.ci || is.ci
-		if !was.ci && (!was.config && !is.config || is.test || exampleFolder.MatchString(c.before())) {
+		name := strings.ToLower(path.Base(c.before()))
+		if !was.ci && (!was.config && !is.config || is.test && !commandFile.MatchString(name) ||
+			exampleFolder.MatchString(c.before())) {
 			continue
 		}
-		d := &setting{Change: c, role: was, name: strings.ToLower(path.Base(c.before())), pool: p}
+		d := &setting{Change: c, role: was, name: name, pool: p}
 		d.old, d.new = c.sides()
 		for i := range d.old {
 			if r := d.old[i].plain(); !r.unchanged {

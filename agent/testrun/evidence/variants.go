@@ -12,8 +12,8 @@ import (
 var (
 	detectsCI = regexp.MustCompile(`(?i:env)[^\n]{0,40}\b(?:CI|GITHUB_\w+|CONTINUOUS_INTEGRATION|RUNNER_\w+)\b`)
 	// for Go, pytest and Cargo, which can run tests without these marks
-	detectsRunner = regexp.MustCompile(`testing\.Testing\(|\bos\.Args\b|flag\.Lookup\(|os\.Executable\(|PYTEST_\w+|` +
-		`\bdebug_assertions\b|\bcurrent_exe\(|\benv::args|"CARGO`)
+	detectsRunner = regexp.MustCompile(`testing\.Testing\(|\bos\.Args\b|\.Lookup\(\s*"|os\.Executable\(|ReadBuildInfo\(|` +
+		`/proc/self/|PYTEST_\w+|\bdebug_assertions\b|\bcurrent_exe\(|\benv::args|"CARGO`)
 )
 
 // neededVariants returns the variants that expose what added code detects.
