@@ -31,16 +31,18 @@ const module = "github.com/sia-bot/sia"
 //	cmd → app → {webhook, work, settings, learn, trial, improve, memory, sweep, dashboard, notify, welcome, web, metrics,
 //	trace, probe, runner}
 //	    → {store, github, render, agent/testrun} → {agent/*, gitops, policies, atomicfile, clientaddr,
-//	lease, look} → sia/*
+//	expiring, lease, look} → sia/*
 //	→ sia → base
 var layers = [][]string{
 	{"sia/lazyregexp"},
-	{"sia/gitignore", "sia/glob", "sia/invalid", "sia/junit", "sia/keyword", "sia/plan", "sia/project", "sia/text", "sia/visible"},
+	{"sia/gitignore", "sia/glob", "sia/invalid", "sia/junit", "sia/keyword", "sia/plan", "sia/project", "sia/text",
+		"sia/view", "sia/visible"},
 	{"sia/yamlfile"},
 	{"sia"},
 	{"sia/...", "agent/tool/symbol"},
 	{"agent/locate"},
-	{"agent/...", "gitops/...", "policies/...", "app/atomicfile", "app/clientaddr", "app/lease", "app/look"},
+	{"agent/...", "gitops/...", "policies/...", "app/atomicfile", "app/clientaddr",
+		"app/expiring", "app/lease", "app/look"},
 	{"app/store/...", "app/github/...", "app/render/...", "agent/testrun/..."},
 	{"app/webhook/...", "app/work/...", "app/settings/...", "app/learn/...", "app/trial/...",
 		"app/improve/...", "app/memory/...", "app/sweep/...", "app/dashboard", "app/notify", "app/welcome",
@@ -58,7 +60,7 @@ var baseImporters = []string{"policies", "agent/llm"}
 
 // alone import nothing of ours outside their own folder.
 var alone = []string{"gitops", "policies", "agent/llm", "agent/sandbox", "agent/gateway", "sim/ghsim", "sim/scripted",
-	"sim/flavour", "sim/kubesim", "app/atomicfile",
+	"sim/flavour", "sim/kubesim", "app/atomicfile", "app/expiring",
 	"app/clientaddr", "app/lease", "app/look"}
 
 // exceptions are imports that the layers would forbid, each with its reason.

@@ -16,7 +16,7 @@ import (
 	"github.com/sia-bot/sia/sia/gate"
 )
 
-// countLimit is the maximum size of a log in which tests are counted, in bytes: summaries are near its end.
+// countLimit is how much of the end of a log is searched for tests, in bytes: summaries are near it.
 const countLimit = 32 << 20
 
 // maxCountedChecks limits the checks with compared test counts. Checks without tests do not count.
@@ -67,7 +67,7 @@ func (w *checkWorker) countTests(
 // log.
 func (w *checkWorker) testsRun(ctx context.Context, t sia.Task, set github.CheckSet, id int64) (int, error) {
 	run := checkRunByID(set, id)
-	log, err := w.repo(t).JobLog(ctx, run, countLimit)
+	log, err := w.repo(t).JobLog(ctx, run)
 	if errors.Is(err, github.ErrNoLog) {
 		return -1, nil
 	}
@@ -75,7 +75,11 @@ func (w *checkWorker) testsRun(ctx context.Context, t sia.Task, set github.Check
 		return 0, err
 	}
 	defer log.Close()
-	n, _, err := failure.CountTests(log)
+	_, err = io.CopyN(io.Discard, log, max(0, log.Length-countLimit))
+	n := 0
+	if err == nil {
+		n, _, err = failure.CountTests(log)
+	}
 	if err != nil {
 		return 0, fmt.Errorf("count the tests of %s: %w", run.Name, err)
 	}
