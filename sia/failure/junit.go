@@ -137,8 +137,8 @@ func (r *logReader) addCase(c *junitCase, end int) {
 		name = c.class + "." + c.name
 	}
 	name = string(clipText([]byte(name)))
-	if len(r.tests) < MaxTests && !r.seen[name] {
-		r.seen[name] = true
+	if _, known := r.seen[name]; !known && len(r.tests) < MaxTests {
+		r.seen[name] = len(r.tests)
 		r.tests = append(r.tests, Test{
 			Name: printableText([]byte(name)), File: printableText(clipText([]byte(c.file))), Line: c.line,
 		})
