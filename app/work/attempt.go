@@ -411,21 +411,12 @@ func (w *attemptWorker) commit(
 	bot.When = a.StartedAt // the commit of an attempt is reproducible
 	spec := gitops.CommitSpec{
 		Message: render.CommitMessage(t, a), Author: bot, Committer: bot, Parents: r.start.parents,
-		Trailers: []gitops.Trailer{{Key: "SIA-Attempt", Value: fmt.Sprint(a.Number)}},
-	}
-	if !w.Anonymous {
-		spec.Trailers = append(spec.Trailers,
-			gitops.Trailer{Key: "SIA-Transcript", Value: w.Links.Transcript(t, a.Number)})
+		Trailers: w.trailers(t, bot),
 	}
 	if r.inPlan() {
 		spec.Message = render.PartMessage(t, a, r.number)
-		spec.Trailers = append(spec.Trailers, gitops.Trailer{Key: "SIA-Part", Value: fmt.Sprint(r.number)})
+		spec.Trailers = w.trailers(t, bot, gitops.Trailer{Key: "SIA-Part", Value: fmt.Sprint(r.number)})
 	}
-	if by := t.AskedBy; by.Login != "" && !w.Anonymous {
-		spec.Trailers = append(spec.Trailers,
-			gitops.Trailer{Key: "Co-authored-by", Value: fmt.Sprintf("%s <%s>", by.Login, w.GitHub.Noreply(by.ID, by.Login))})
-	}
-	spec.Trailers = append(spec.Trailers, signOff(t, bot)...)
 	sha, err := space.Commit(ctx, spec)
 	left, built := agent.LeftOutOf(fact.LeftOut, agent.LeftOut(space.LeftOut()))
 	fact.LeftOut, fact.Built = left, cmp.Or(built, fact.Built)

@@ -220,7 +220,7 @@ func (w *attemptWorker) mergeParts(
 		bot.When = a.StartedAt
 		merged, err := w.mirror(t).Merge(ctx, base.sha, out.sha, side,
 			gitops.CommitSpec{Message: render.PartsMergeMessage(t, *a, parts[:i+1]), Author: bot, Committer: bot,
-				Trailers: append([]gitops.Trailer{{Key: "SIA-Attempt", Value: fmt.Sprint(a.Number)}}, signOff(t, bot)...)},
+				Trailers: w.trailers(t, bot)},
 			gitops.MergeLabels{Ours: text.Numbered("part", parts[:i]), Theirs: text.Numbered("part", parts[i:i+1])})
 		if err != nil {
 			return out, fmt.Errorf("put part %d of attempt %d of task %s together with others: %w", n, a.Number, t.ID, err)

@@ -43,6 +43,23 @@ func (w *common) author(ctx context.Context) (gitops.Signature, error) {
 	return w.GitHub.Author(ctx, w.Now())
 }
 
+// trailers returns the trailers of a commit on a task's branch: the newest attempt and its transcript, more, who asked
+// for the task, and the sign-off.
+func (w *common) trailers(t sia.Task, bot gitops.Signature, more ...gitops.Trailer) (out []gitops.Trailer) {
+	if a := t.Attempt(); a != nil {
+		out = append(out, gitops.Trailer{Key: "SIA-Attempt", Value: fmt.Sprint(a.Number)})
+		if !w.Anonymous {
+			out = append(out, gitops.Trailer{Key: "SIA-Transcript", Value: w.Links.Transcript(t, a.Number)})
+		}
+	}
+	out = append(out, more...)
+	if by := t.AskedBy; by.Login != "" && !w.Anonymous {
+		out = append(out,
+			gitops.Trailer{Key: "Co-authored-by", Value: fmt.Sprintf("%s <%s>", by.Login, w.GitHub.Noreply(by.ID, by.Login))})
+	}
+	return append(out, signOff(t, bot)...)
+}
+
 // signOff returns the app's sign-off trailer, if the repository requires it.
 // https://developercertificate.org
 func signOff(t sia.Task, bot gitops.Signature) []gitops.Trailer {

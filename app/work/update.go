@@ -86,7 +86,7 @@ func (w *branchWorker) mergeBase(
 	}
 	bot.When = at
 	merged, err := w.mirror(t).Merge(ctx, string(t.BaseSHA), ours, onto,
-		gitops.CommitSpec{Message: render.MergeMessage(t), Author: bot, Committer: bot, Trailers: signOff(t, bot)},
+		gitops.CommitSpec{Message: render.MergeMessage(t), Author: bot, Committer: bot, Trailers: w.trailers(t, bot)},
 		gitops.MergeLabels{Ours: t.Branch, Theirs: t.BaseBranch})
 	if err != nil {
 		return gitops.Merged{}, fmt.Errorf("merge %s into %s: %w", t.BaseBranch, t.Branch, err)

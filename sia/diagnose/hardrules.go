@@ -41,6 +41,9 @@ func applyHardRules(in Input, a answer, findings []finding, fallback string) (si
 	}
 	d.Technique = d.Candidates[i].Technique
 	t, _ := in.Library.Get(d.Technique)
+	if a.Technique != "" && a.Technique != d.Technique { // what it says of its own pick doesn't hold
+		d.Hypothesis, a.Steps = "", nil
+	}
 	d.Brief = makeBrief(in, t, a, d.Pattern)
 	d.Prompt = d.Brief.Prompt
 	if strings.TrimSpace(d.Hypothesis) == "" {

@@ -13,6 +13,7 @@ import (
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/diagnose"
+	"github.com/sia-bot/sia/sia/plan"
 	"github.com/sia-bot/sia/sia/technique"
 )
 
@@ -189,6 +190,33 @@ func TestConfidenceInWhatWasChosen(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestFieldsOfAnotherTechnique: what a model writes for its pick is not taken for the technique that is chosen instead.
+func TestFieldsOfAnotherTechnique(t *testing.T) {
+	b, err := json.Marshal(with("technique", "decomposition", "hypothesis", "In parts it passes.",
+		"steps", []map[string]string{{"do": "Split off the sender."}, {"do": "Split off the handler."}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name   string
+		choose func(diagnose.Choice) (diagnose.Chosen, error)
+		kept   bool
+	}{{"the pick", nil, true}, {"another", relax, false}} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, _ := run(t, says(b), diagnose.Input{Task: failed(), Choose: tt.choose})
+			proposed := slices.ContainsFunc(got.Brief.Steps, func(p plan.Part) bool { return strings.Contains(p.Do, "Split off") })
+			if proposed != tt.kept || (got.Hypothesis == "In parts it passes.") != tt.kept || got.Hypothesis == "" {
+				t.Errorf("%s with the hypothesis %q and the steps %q", got.Technique, got.Hypothesis, got.Brief.Steps)
+			}
+		})
+	}
+}
+
+// relax is a Choose function that chooses constraint relaxation, which takes the steps of a diagnosis, too.
+func relax(q diagnose.Choice) (diagnose.Chosen, error) {
+	return diagnose.Chosen{Technique: sia.ConstraintRelaxation, Candidates: q.Candidates, Decision: &sia.Decision{ID: "d3"}}, nil
 }
 
 // TestRatedAreCandidates: a technique that the model rates above the mean is a candidate even if it is not listed for

@@ -32,11 +32,11 @@ type Test struct {
 	Name string `json:"name"`
 	File string `json:"file,omitempty"` // as spelled in the log; empty when unknown
 	Line int    `json:"line,omitempty"` // 1-based; 0 when unknown
-	// package of a Go test, which has no other part of its name; empty when unknown
+	// package of a Go test, or file of one of Jest's, which are no part of its name; empty when unknown
 	Package string `json:"package,omitempty"`
 }
 
-// FullName returns the name with the package: tests of different packages may have one name.
+// FullName returns the name with the package: tests of different packages or files may have one name.
 func (t Test) FullName() string {
 	if t.Package == "" {
 		return t.Name

@@ -49,8 +49,8 @@ func (r *logReader) addCase(c junit.Case) {
 		name = c.Class + "." + c.Name
 	}
 	name = string(clipText([]byte(name)))
-	if len(r.tests) < MaxTests && !r.seen[name] {
-		r.seen[name] = true
+	if _, known := r.seen[name]; !known && len(r.tests) < MaxTests {
+		r.seen[name] = len(r.tests)
 		r.tests = append(r.tests, Test{
 			Name: printableText([]byte(name)), File: printableText(clipText([]byte(c.File))), Line: c.Line,
 		})

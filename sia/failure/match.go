@@ -3,6 +3,7 @@ package failure
 import (
 	"bytes"
 	"math/bits"
+	"slices"
 	"strings"
 
 	"github.com/sia-bot/sia/sia/lazyregexp"
@@ -52,7 +53,7 @@ func (r *logReader) matched(l *line, h keywordHits, known bool, count int) (m, l
 				return lift, nil, test
 			}
 			if ru.class == TestFailure && ru.needs != numberedList && !known && len(r.tests) < MaxTests {
-				test = r.noteTest(ru, text)
+				test = r.noteTest(ru, l, text)
 			}
 			if !ru.soft {
 				return ru, lift, test
@@ -72,8 +73,8 @@ var runDetails = lazyregexp.New(`^(\[(xUnit\.net )?[ \d:.]+s?\] +|\d+:\d\d \+\d+
 	`\d+/\d+ Test +#\d+: )| +([(\[]<? ?[\d.]+ ?m?s[)\]]|# time=\S+( \{)?|\(see /.*\))$`)
 
 // noteTest records the failed test that a line names and returns its index, or -1 when the line names none or too many
-// are recorded.
-func (r *logReader) noteTest(ru *rule, text []byte) int {
+// are recorded. text has at most maxMatch bytes of the line. Jest prints the names of its tests below the file's.
+func (r *logReader) noteTest(ru *rule, l *line, text []byte) int {
 	match := ru.match
 	i := match.SubexpIndex(groupTest)
 	if i < 0 {
@@ -90,7 +91,15 @@ func (r *logReader) noteTest(ru *rule, text []byte) int {
 	if i := match.SubexpIndex(groupLine); i >= 0 {
 		t.Line = parseDecimal(m[i])
 	}
-	return r.addTest(t)
+	if b := r.open; b != nil && b.rule.item && b.test >= 0 && l.indent > b.indent {
+		if file := r.tests[b.test].Name; scriptName.MatchString(file) {
+			t.Package = file
+		}
+	}
+	recorded := len(r.tests)
+	test := r.addTest(t)
+	r.listed[test] = listedTest.Match(text) && (test == recorded || r.listed[test])
+	return test
 }
 
 // testName returns the name of a test on a line, without the text around it.
@@ -102,23 +111,41 @@ func testName(b []byte) string {
 	return name
 }
 
-// addTest records a failed test and returns its index, or -1 when it has no name or is already recorded.
+// addTest records a failed test, or the location of one recorded without. It returns the test's index, or -1 when it
+// has no name or too many are recorded.
 func (r *logReader) addTest(t Test) int {
-	if t.Name == "" || len(r.tests) == MaxTests {
-		return -1
-	}
-	if r.seen[t.Name] {
-		if t.File != "" {
-			r.placeTest(t)
+	if known, ok := r.seen[t.FullName()]; ok {
+		if at := &r.tests[known]; at.File == "" {
+			at.File, at.Line = t.File, t.Line
 		}
+		return known
+	}
+	if t.Name == "" || len(r.tests) == MaxTests {
 		return -1
 	}
 	if known := r.completeName(t.Name); known >= 0 {
 		return known
 	}
-	r.seen[t.Name] = true
 	r.tests = append(r.tests, t)
+	r.seen[t.FullName()] = len(r.tests) - 1
 	return len(r.tests) - 1
+}
+
+// listedTest matches a failed test in the tree of tests that Jest and Vitest print. The name lacks the suites there.
+var listedTest = lazyregexp.New(`^\s*(✗|✘|✖|✕|×) `)
+
+// failedTests returns the failed tests, each once: without the names of files whose failed tests are named, and without
+// names in a tree of tests where the details give the whole name.
+func (r *logReader) failedTests() (out []Test) {
+	for i, t := range r.tests {
+		if !slices.ContainsFunc(r.tests, func(o Test) bool {
+			return o.Package == t.Name || r.listed[i] && o.Package == t.Package &&
+				(strings.HasSuffix(o.Name, " › "+t.Name) || strings.HasSuffix(o.Name, " > "+t.Name))
+		}) {
+			out = append(out, t)
+		}
+	}
+	return out
 }
 
 var goTestName = lazyregexp.New(`^(?:Test|Example|Fuzz|Benchmark)`)
@@ -139,15 +166,6 @@ func (r *logReader) endPackage(text []byte) {
 	}
 }
 
-// placeTest sets the location of a recorded test that has none yet.
-func (r *logReader) placeTest(named Test) {
-	for i := range r.tests {
-		if t := &r.tests[i]; t.File == "" && t.Name == named.Name {
-			t.File, t.Line = named.File, named.Line
-		}
-	}
-}
-
 // completeName changes the name of a recorded test to the full name that a summary uses: "tests/a.py::test_b" for
 // "test_b". It returns the test's index, or -1 when no recorded test matches.
 func (r *logReader) completeName(full string) int {
@@ -161,7 +179,7 @@ func (r *logReader) completeName(full string) int {
 		if t.Name == short || strings.HasSuffix(t.Name, "."+short) &&
 			strings.HasSuffix(strings.ReplaceAll(full, "::", "."), t.Name) {
 			t.Name = full
-			r.seen[full] = true
+			r.seen[full] = i
 			return i
 		}
 	}
@@ -200,10 +218,14 @@ func (r *logReader) locateTest(b *block) {
 	}
 }
 
-// place sets the test's location to one that the lines name.
+// place sets the test's location to one that the lines name, if it is better than the present one.
 func (t *Test) place(ls []textLine) {
-	like, own := false, false
+	own := t.File != "" && !installedPath.MatchString(t.File)
+	like := own && testPath.MatchString(t.File)
 	for _, l := range ls {
+		if like {
+			return
+		}
 		m := codeLocation.FindStringSubmatch(l.text)
 		if m == nil {
 			continue
@@ -214,9 +236,6 @@ func (t *Test) place(ls []textLine) {
 		if t.File == "" || isOwn && !own || isLike && !like {
 			t.File, t.Line = file, parseDecimal([]byte(at))
 			like, own = isLike, isOwn
-		}
-		if like {
-			return
 		}
 	}
 }

@@ -319,3 +319,27 @@ func TestPackagesOfGoTests(t *testing.T) {
 		t.Errorf("people are told of %q", f.Tests)
 	}
 }
+
+// TestFilesOfJestTests: failed tests of one name in two files are two tests, also where Jest repeats them at the end. A
+// name in its tree is that of the test with a longer name, unless it has details of its own.
+func TestFilesOfJestTests(t *testing.T) {
+	details := func(file, tree string, names ...string) (s string) {
+		s = "FAIL " + file + "\n" + tree
+		for _, name := range names {
+			s += "  ● " + name + "\n\n    wrong\n\n      at Object.<anonymous> (" + file + ":5:3)\n\n"
+		}
+		return s
+	}
+	cart := details("a/cart.test.js", "  ✕ adds (2 ms)\n  Cart\n    ✕ adds\n    ✕ drops\n\n",
+		"adds", "Cart › adds", "Cart › drops")
+	log := cart + details("b/cart.test.js", "", "adds") + "Summary of all failing tests\n" + cart
+	var got []string
+	for _, test := range read(t, log, Options{}).Tests {
+		got = append(got, fmt.Sprintf("%s at %s:%d", test.FullName(), test.File, test.Line))
+	}
+	want := []string{"a/cart.test.js.adds at a/cart.test.js:5", "a/cart.test.js.Cart › adds at a/cart.test.js:5",
+		"a/cart.test.js.Cart › drops at a/cart.test.js:5", "b/cart.test.js.adds at b/cart.test.js:5"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}

@@ -42,7 +42,9 @@ type logReader struct {
 	traced      int // number of stack frames among them
 
 	tests    []Test
-	seen     map[string]bool   // idWords in tests
+	seen     map[string]int    // full name → index in tests
+	listed   map[int]bool      // indices of tests that only a tree of tests names
+	below    int               // index of the test of a file, in the open block, that the lines are about; -1 for none
 	packaged int               // number of tests above the end of the last package of Go
 	heads    [headingKinds]int // line of the last heading of each kind
 	items    map[*rule]int     // number of failed items in the step itemStep, by the rule that finds them
@@ -52,7 +54,9 @@ type logReader struct {
 }
 
 // newLogReader returns a reader at the beginning of a log.
-func newLogReader() *logReader { return &logReader{set: compiledRules(), seen: map[string]bool{}} }
+func newLogReader() *logReader {
+	return &logReader{set: compiledRules(), seen: map[string]int{}, listed: map[int]bool{}, below: -1}
+}
 
 // take processes the next raw line.
 func (r *logReader) take(raw []byte, n int) {
@@ -65,7 +69,8 @@ func (r *logReader) take(raw []byte, n int) {
 	if r.repeats(l) {
 		return
 	}
-	if isStackFrame(bytes.TrimLeft(l.text, " \t")) {
+	frame := isStackFrame(bytes.TrimLeft(l.text, " \t"))
+	if frame {
 		r.traced++
 	}
 	h := r.set.look(l.text)
@@ -99,6 +104,12 @@ func (r *logReader) take(raw []byte, n int) {
 		}
 		if b.head == n && b.lift == nil {
 			b.lift = lift
+		}
+		switch {
+		case test >= 0 && r.tests[test].Package != "":
+			r.below = test
+		case frame && r.below >= 0:
+			r.tests[r.below].place([]textLine{{text: string(l.text)}})
 		}
 	}
 	if known {
@@ -284,7 +295,7 @@ func (r *logReader) begin(m *rule, l *line, score float64, known, result bool) {
 			b.over = append(b.over, r.ring.line(n))
 		}
 	}
-	r.open = b
+	r.open, r.below = b, -1
 	r.extend(b, l, score, known, result)
 }
 

@@ -19,7 +19,7 @@ func (r *logReader) report(opts Options) Report {
 	if len(r.ended) == 0 && len(r.kept) > 0 && !r.cleaningUp {
 		r.noteAbove(&line{n: r.total + 1}, &lastRule)
 	}
-	c := r.choose()
+	c, tests := r.choose(), r.failedTests()
 	if c.best == nil && len(r.ended) > 0 {
 		c = choiceOf(r.ended[0].block())
 	}
@@ -29,21 +29,21 @@ func (r *logReader) report(opts Options) Report {
 	}
 	if noted := annotationReport(opts); noted != nil &&
 		(c.best == nil || !c.best.annotated && (c.best.rule == &generalRule || paragraphRules[c.best.rule])) {
-		noted.Tests = r.tests
+		noted.Tests = tests
 		if late {
 			noted.Class = Timeout
 		}
 		return *noted
 	}
 	bs := c.chosenBlocks()
-	rep := Report{Excerpt: c.spans(), Class: r.classOf(c, opts.Name), Tests: r.tests}
+	rep := Report{Excerpt: c.spans(), Class: r.classOf(c, opts.Name), Tests: tests}
 	if late {
 		rep.Class = Timeout
 	}
 	if c.best == nil {
 		return rep
 	}
-	rep.Signature = signatureOf(c.places[0].blocks, r.tests)
+	rep.Signature = signatureOf(c.places[0].blocks, tests)
 	for i, p := range c.places {
 		limit := cmp.Or(opts.MaxLines, DefaultMaxLines)
 		if i > 0 {

@@ -52,6 +52,11 @@ func testRules() []rule {
 			match:  re(`^(?P<test>\w+(::\w+)*#test_\w+)( \[(?P<file>[^\s:]+):(?P<line>\d+)\])?:$`),
 			extent: toBlankLine, weight: 70, class: TestFailure},
 
+		// JavaScript.
+		{name: "vitest, a failed test", keys: keys(" fail  "),
+			match:  re(`^ FAIL  (?P<test>(\|[^|]+\| )?\S+\.[cm]?[jt]sx? > .+)$`),
+			extent: untilStop, stop: re(`^(⎯{4,}| FAIL  | Test Files )`), weight: 78, class: TestFailure, item: true},
+
 		// Rust.
 		{name: "Rust, a panic of a program", keys: keys("thread 'main'"),
 			match: re(`^\s*thread 'main' .*panicked at`), extent: toBlankLine, weight: 78, class: RuntimeError},
