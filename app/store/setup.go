@@ -36,6 +36,9 @@ func setupSlot(now, last time.Time) (slot, due time.Time) {
 	return slot, due
 }
 
+// SetupTime returns about how long a number of pending setups of an installation takes.
+func SetupTime(pending int) time.Duration { return time.Duration(pending) * setupGap }
+
 // SetupState is the state of a repository's setup.
 type SetupState string
 

@@ -1,12 +1,15 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/web/viewer"
@@ -25,15 +28,41 @@ type setupLine struct {
 	Welcome string `json:"welcome,omitempty"`
 }
 
+// setupStates are the setup states in the order of the list, each with a word for people.
+var setupStates = []setupTab{{State: store.SetupFailed, Word: "Failed"}, {State: store.SetupPending, Word: "Waiting"},
+	{State: store.SetupDone, Word: "Set up"}, {State: store.SetupArchived, Word: "Archived"}}
+
+// setupTab is a setup state to filter by; the zero State is all of them.
+type setupTab struct {
+	State store.SetupState
+	Word  string
+	N     int // repositories
+}
+
 // installationPage is an installation, for its administrators.
 type installationPage struct {
-	ID        int64       `json:"id"`
-	Account   string      `json:"account"`
-	Suspended bool        `json:"suspended"`
-	Paused    string      `json:"paused,omitempty"` // why everything is paused; empty: it is not
-	Repos     []setupLine `json:"repositories"`     // by name
-	Lifts     bool        `json:"-"`                // it is paused by its own switch, and by no other
+	ID        int64                    `json:"id"`
+	Account   string                   `json:"account"`
+	Suspended bool                     `json:"suspended"`
+	Paused    string                   `json:"paused,omitempty"`       // why everything is paused; empty: it is not
+	Counts    map[store.SetupState]int `json:"counts"`                 // repositories
+	Left      time.Duration            `json:"-"`                      // until all are set up, about
+	Minutes   int                      `json:"minutes_left,omitempty"` // the same
+	State     store.SetupState         `json:"state,omitempty"`        // of those listed; empty: any
+	Page      int                      `json:"page"`                   // from 1
+	More      bool                     `json:"more"`                   // there is a next page
+	Repos     []setupLine              `json:"repositories"`           // of the page: failed ones first, then by name
+	Tabs      []setupTab               `json:"-"`
+	All       int                      `json:"-"` // repositories, in any state
+	Earlier   string                   `json:"-"` // addresses of the adjacent pages; empty: none
+	Later     string                   `json:"-"`
+	Lifts     bool                     `json:"-"` // it is paused by its own switch, and by no other
 }
+
+// Done, Failed and Archived count repositories.
+func (p installationPage) Done() int     { return p.Counts[store.SetupDone] }
+func (p installationPage) Failed() int   { return p.Counts[store.SetupFailed] }
+func (p installationPage) Archived() int { return p.Counts[store.SetupArchived] }
 
 // installationsPage lists the installations that the viewer administers, by account.
 type installationsPage struct {
@@ -100,16 +129,19 @@ func (s *site) installation(r *http.Request) (frame, error) {
 	if err != nil {
 		return frame{}, err
 	}
-	p := installationPage{ID: in.ID, Account: in.Account, Suspended: in.Suspended, Repos: []setupLine{}}
+	p := installationPage{ID: in.ID, Account: in.Account, Suspended: in.Suspended,
+		State: store.SetupState(r.URL.Query().Get("state"))}
+	if p.Page, err = pageNumber(r); err != nil {
+		return frame{}, err
+	}
 	setups, err := s.From.Setups(r.Context(), in.ID)
 	if err != nil {
 		return frame{}, err
 	}
-	pending := false
-	for _, v := range setups {
-		p.Repos = append(p.Repos, setupLine{v.ID, v.String(), v.State, v.Tries, v.Error, v.Welcome})
-		pending = pending || v.State == store.SetupPending
+	if err := p.list(setups); err != nil {
+		return frame{}, err
 	}
+	p.Earlier, p.Later = adjacent(r.URL.Path, url.Values{"state": r.URL.Query()["state"]}, p.Page, len(p.Repos), p.More)
 	halts, err := s.From.Halts(r.Context())
 	for _, h := range halts {
 		switch h.Scope {
@@ -121,7 +153,39 @@ func (s *site) installation(r *http.Request) (frame, error) {
 			}
 		}
 	}
-	return frame{Title: "Installation in " + in.Account, Live: pending, Of: r.URL.Path, Body: p}, err
+	return frame{Title: "Installation in " + in.Account, Live: p.Left > 0, Of: r.URL.Path, Body: p}, err
+}
+
+// list counts the setups of an installation, and adds those of the page.
+func (p *installationPage) list(setups []store.Setup) error {
+	p.Counts, p.All, p.Repos = map[store.SetupState]int{}, len(setups), []setupLine{}
+	for _, v := range setups {
+		p.Counts[v.State]++
+	}
+	p.Left = store.SetupTime(p.Counts[store.SetupPending])
+	p.Minutes = int(p.Left.Minutes())
+	p.Tabs = append([]setupTab{{Word: "All", N: p.All}}, setupStates...)
+	listed := p.State == ""
+	for i, tab := range p.Tabs[1:] {
+		p.Tabs[i+1].N = p.Counts[tab.State]
+		listed = listed || tab.State == p.State
+	}
+	if !listed {
+		return badRequest("state: there is no such state of a repository.")
+	}
+	place := func(v store.Setup) int {
+		return slices.IndexFunc(setupStates, func(t setupTab) bool { return t.State == v.State })
+	}
+	slices.SortStableFunc(setups, func(a, b store.Setup) int { return cmp.Compare(place(a), place(b)) })
+	if p.State != "" {
+		setups = slices.DeleteFunc(setups, func(v store.Setup) bool { return v.State != p.State })
+	}
+	rest := setups[min((p.Page-1)*perPage, len(setups)):]
+	p.More = len(rest) > perPage
+	for _, v := range rest[:min(len(rest), perPage)] {
+		p.Repos = append(p.Repos, setupLine{v.ID, v.String(), v.State, v.Tries, v.Error, v.Welcome})
+	}
+	return nil
 }
 
 // switchInstallation pauses or resumes an installation.
