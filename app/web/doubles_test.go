@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"sync"
@@ -57,6 +58,10 @@ func (d *doer) Halt(_ context.Context, by sia.Actor, _ int64) (string, error) {
 }
 func (d *doer) Lift(_ context.Context, by sia.Actor, _ int64) (string, error) {
 	return d.note(by, "lift")
+}
+
+func (d *doer) SetUpAgain(_ context.Context, by sia.Actor, _ int64, repos []sia.Repo) (string, error) {
+	return d.note(by, fmt.Sprint("set up again: ", repos))
 }
 
 func (d *doer) Share(_ context.Context, id lesson.ID, by string) (store.SharedLesson, bool, error) {

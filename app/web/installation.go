@@ -188,7 +188,7 @@ func (p *installationPage) list(setups []store.Setup) error {
 	return nil
 }
 
-// switchInstallation pauses or resumes an installation.
+// switchInstallation pauses or resumes an installation, or has repositories of it set up again.
 func (s *site) switchInstallation(r *http.Request) (n note, err error) {
 	in, err := s.theInstallation(r, r.PathValue("id"))
 	if err != nil {
@@ -201,10 +201,31 @@ func (s *site) switchInstallation(r *http.Request) (n note, err error) {
 		n.text, err = s.Do.Halt(r.Context(), by, in.ID)
 	case "resume":
 		n.text, err = s.Do.Lift(r.Context(), by, in.ID)
+	case "retry":
+		n.text, err = s.setUpAgain(r, in.ID)
 	default:
 		err = badRequest("There is no such button. Load the page again.")
 	}
 	return n, err
+}
+
+// setUpAgain has the repository that the form names set up again, or all that failed.
+func (s *site) setUpAgain(r *http.Request, installation int64) (answer string, err error) {
+	setups, err := s.From.Setups(r.Context(), installation)
+	if err != nil {
+		return "", err
+	}
+	var failed []sia.Repo
+	for _, v := range setups {
+		named := r.PostForm.Get("repo")
+		if v.State == store.SetupFailed && (named == "" || named == strconv.FormatInt(v.ID, 10)) {
+			failed = append(failed, v.Repo)
+		}
+	}
+	if len(failed) == 0 {
+		return "Nothing was done: it has not failed, or is tried again already.", nil
+	}
+	return s.Do.SetUpAgain(r.Context(), viewer.From(r.Context()).By(), installation, failed)
 }
 
 // settingLine is one setting in force.

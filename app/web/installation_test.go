@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/web/viewer"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -104,5 +105,40 @@ func TestInstallationOfManyRepositories(t *testing.T) {
 	must(t, json.Unmarshal([]byte(body), &got))
 	if got.Counts["done"] != 2880 || got.Counts["failed"] != 1 || got.Minutes != 109 || len(got.Repos) != 50 || !got.More {
 		t.Errorf("%s", body)
+	}
+}
+
+// Administrators have failed repositories set up again: one, or all.
+func TestFailedRepositoriesAreTriedAgain(t *testing.T) {
+	const one, all = `aria-label="Try again: acme/r2999"`, `value="retry">Try all failed ones again</button>`
+	m, do := many(t), &doer{}
+	h := pages(t, m, do)
+	if _, page := ask(t, h, admin(), "GET /installations/1", ""); strings.Count(page, one) != 1 ||
+		strings.Contains(page, all) {
+		t.Errorf("of one failed repository:\n%s", page)
+	}
+	m.all[7].State = store.SetupFailed
+	if _, page := ask(t, h, admin(), "GET /installations/1", ""); strings.Count(page, ">Try again</button>") != 2 ||
+		!strings.Contains(page, all) {
+		t.Errorf("of two failed repositories:\n%s", page)
+	}
+	for sent, want := range map[string]string{
+		"do=retry&repo=3999":  "grace set up again: [acme/r2999]",
+		"do=retry":            "grace set up again: [acme/r0007 acme/r2999]",
+		"do=retry&repo=1008":  "",
+		"do=retry&repo=1":     "",
+		"do=retry&repo=other": "",
+	} {
+		do.said = nil
+		code, _ := ask(t, h, admin(), "POST /installations/1", sent)
+		if code != http.StatusSeeOther || strings.Join(do.said, " ") != want {
+			t.Errorf("%s: %d, %q", sent, code, do.said)
+		}
+		do.said = nil
+		for _, other := range []viewer.Viewer{member(), stranger(), nobody()} {
+			if code, _ := ask(t, h, other, "POST /installations/1", sent); code != http.StatusNotFound || len(do.said) > 0 {
+				t.Errorf("%s by %s: %d, %q", sent, other.Actor.Login, code, do.said)
+			}
+		}
 	}
 }

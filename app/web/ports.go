@@ -73,6 +73,8 @@ type Doer interface {
 	// Halt pauses an installation, and Lift ends that. The caller checks permission.
 	Halt(ctx context.Context, by sia.Actor, installation int64) (answer string, err error)
 	Lift(ctx context.Context, by sia.Actor, installation int64) (answer string, err error)
+	// SetUpAgain tries again to set up repositories of an installation. The caller checks permission.
+	SetUpAgain(ctx context.Context, by sia.Actor, installation int64, repos []sia.Repo) (answer string, err error)
 }
 
 // Sharer approves sharing a lesson, learned in two repositories of an owner, with all of them.
