@@ -64,6 +64,10 @@ func (d *doer) SetUpAgain(_ context.Context, by sia.Actor, _ int64, repos []sia.
 	return d.note(by, fmt.Sprint("set up again: ", repos))
 }
 
+func (d *doer) ProposeSettings(_ context.Context, by sia.Actor, repo store.Repository) (string, error) {
+	return d.note(by, "propose settings: "+repo.String())
+}
+
 func (d *doer) Share(_ context.Context, id lesson.ID, by string) (store.SharedLesson, bool, error) {
 	_, err := d.note(sia.Actor{Login: by}, "share "+string(id))
 	return store.SharedLesson{}, true, err

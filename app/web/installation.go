@@ -26,6 +26,7 @@ type setupLine struct {
 	Error string           `json:"error,omitempty"`
 	// the result of proposing settings to it; empty: it was not new
 	Welcome string `json:"welcome,omitempty"`
+	Unasked bool   `json:"-"` // settings can be proposed to it
 }
 
 // setupStates are the setup states in the order of the list, each with a word for people.
@@ -183,12 +184,13 @@ func (p *installationPage) list(setups []store.Setup) error {
 	rest := setups[min((p.Page-1)*perPage, len(setups)):]
 	p.More = len(rest) > perPage
 	for _, v := range rest[:min(len(rest), perPage)] {
-		p.Repos = append(p.Repos, setupLine{v.ID, v.String(), v.State, v.Tries, v.Error, v.Welcome})
+		p.Repos = append(p.Repos, setupLine{v.ID, v.String(), v.State, v.Tries, v.Error, v.Welcome, v.Unasked()})
 	}
 	return nil
 }
 
-// switchInstallation pauses or resumes an installation, or has repositories of it set up again.
+// switchInstallation pauses or resumes an installation, or does what it offers for its
+// repositories.
 func (s *site) switchInstallation(r *http.Request) (n note, err error) {
 	in, err := s.theInstallation(r, r.PathValue("id"))
 	if err != nil {
@@ -203,10 +205,26 @@ func (s *site) switchInstallation(r *http.Request) (n note, err error) {
 		n.text, err = s.Do.Lift(r.Context(), by, in.ID)
 	case "retry":
 		n.text, err = s.setUpAgain(r, in.ID)
+	case "propose":
+		n.text, err = s.proposeSettings(r, in.ID)
 	default:
 		err = badRequest("There is no such button. Load the page again.")
 	}
 	return n, err
+}
+
+// proposeSettings has settings proposed to the repository that the form names.
+func (s *site) proposeSettings(r *http.Request, installation int64) (answer string, err error) {
+	setups, err := s.From.Setups(r.Context(), installation)
+	if err != nil {
+		return "", err
+	}
+	for _, v := range setups {
+		if v.Unasked() && r.PostForm.Get("repo") == strconv.FormatInt(v.ID, 10) {
+			return s.Do.ProposeSettings(r.Context(), viewer.From(r.Context()).By(), v.Repository)
+		}
+	}
+	return "Nothing was done: settings are proposed to it already, or can't be.", nil
 }
 
 // setUpAgain has the repository that the form names set up again, or all that failed.

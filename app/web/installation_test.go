@@ -142,3 +142,32 @@ func TestFailedRepositoriesAreTriedAgain(t *testing.T) {
 		}
 	}
 }
+
+// Administrators have settings proposed to a repository that was added with too many others.
+func TestSettingsAreProposedOnDemand(t *testing.T) {
+	m, do := many(t), &doer{}
+	m.all = m.all[:60]
+	m.all[11].Together, m.all[11].Welcome = 1, "pull request 3 proposes it"
+	m.all[12].Name = sia.OwnersRepo
+	m.all[13].Welcome = "" // the server proposes none
+	h := pages(t, m, do)
+	_, page := ask(t, h, admin(), "GET /installations/1", "")
+	if n := strings.Count(page, ">Propose settings</button>"); n != 47 {
+		t.Errorf("%d of 47 buttons:\n%s", n, page)
+	}
+	for repo, want := range map[int]string{1014: "grace propose settings: acme/r0014", 1005: "", 1011: "", 1012: "",
+		1013: "", 1: ""} {
+		do.said = nil
+		sent := fmt.Sprint("do=propose&repo=", repo)
+		code, _ := ask(t, h, admin(), "POST /installations/1", sent)
+		if code != http.StatusSeeOther || strings.Join(do.said, " ") != want {
+			t.Errorf("%s: %d, %q", sent, code, do.said)
+		}
+		do.said = nil
+		for _, other := range []viewer.Viewer{member(), stranger(), nobody()} {
+			if code, _ := ask(t, h, other, "POST /installations/1", sent); code != http.StatusNotFound || len(do.said) > 0 {
+				t.Errorf("%s by %s: %d, %q", sent, other.Actor.Login, code, do.said)
+			}
+		}
+	}
+}

@@ -75,6 +75,8 @@ type Doer interface {
 	Lift(ctx context.Context, by sia.Actor, installation int64) (answer string, err error)
 	// SetUpAgain tries again to set up repositories of an installation. The caller checks permission.
 	SetUpAgain(ctx context.Context, by sia.Actor, installation int64, repos []sia.Repo) (answer string, err error)
+	// ProposeSettings has settings proposed to a repository in a pull request. The caller checks permission.
+	ProposeSettings(ctx context.Context, by sia.Actor, repo store.Repository) (answer string, err error)
 }
 
 // Sharer approves sharing a lesson, learned in two repositories of an owner, with all of them.

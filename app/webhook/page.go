@@ -180,3 +180,12 @@ func (in *Intake) SetUpAgain(
 	}
 	return n + " will be set up again.", in.Store.LogAct(ctx, act)
 }
+
+// ProposeSettings plans another setup of a repository, which proposes settings to it. The caller checks permission.
+func (in *Intake) ProposeSettings(ctx context.Context, by sia.Actor, repo store.Repository) (answer string, err error) {
+	if err := in.Store.ProposeSettings(ctx, repo.Installation, repo.ID); err != nil {
+		return "", err
+	}
+	return "Settings will be proposed to " + repo.String() + ", in a pull request.",
+		in.Store.LogAct(ctx, store.Act{At: in.Now(), Who: by.Login, What: "propose settings", Repo: repo.ID})
+}
