@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/web/viewer"
+	"github.com/sia-bot/sia/app/web/webtest"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -168,6 +170,26 @@ func TestSettingsAreProposedOnDemand(t *testing.T) {
 			if code, _ := ask(t, h, other, "POST /installations/1", sent); code != http.StatusNotFound || len(do.said) > 0 {
 				t.Errorf("%s by %s: %d, %q", sent, other.Actor.Login, code, do.said)
 			}
+		}
+	}
+}
+
+// The page of an installation with repositories in every state, and buttons, is accessible on a phone and a desktop,
+// light and dark.
+//
+//test:thorough
+//test:plain
+func TestEverybodyCanUseManyRepositories(t *testing.T) {
+	m := many(t)
+	m.all = slices.Delete(m.all, 20, 2980)
+	m.all[len(m.all)-2].State = store.SetupFailed
+	srv := httptest.NewServer(as(admin(), pages(t, m, &doer{})))
+	t.Cleanup(srv.Close)
+	judge := webtest.NewJudge(webtest.Chromium(t), t, "../..")
+	judge.Open(t, srv.URL+"/installations/1")
+	for _, width := range []int64{390, 1280} {
+		for _, scheme := range []string{"light", "dark"} {
+			judge.Look(t, fmt.Sprintf("many-%d-%s", width, scheme), width, scheme)
 		}
 	}
 }

@@ -81,7 +81,12 @@ type Doer interface {
 
 // Sharer approves sharing a lesson, learned in two repositories of an owner, with all of them.
 type Sharer interface {
-	Share(ctx context.Context, id lesson.ID, by string) (shared store.SharedLesson, isNew bool, err error)
+	// Shareable returns a lesson of an installation as it would be shared, or already is. The error is [lesson.Refused]
+	// if it can't be.
+	Shareable(ctx context.Context, installation int64, id lesson.ID) (v store.SharedLesson, already bool, err error)
+	Share(
+		ctx context.Context, installation int64, id lesson.ID, by string,
+	) (shared store.SharedLesson, isNew bool, err error)
 }
 
 // Settings returns the settings in force in a repository, with their source.
