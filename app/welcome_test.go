@@ -215,7 +215,9 @@ func TestWelcomeOfMany(t *testing.T) {
 	}
 	acts, err := s.App.Store.Acts(t.Context(), store.ActFilter{Repo: of("b3").ID})
 	check(t, err)
-	if !slices.ContainsFunc(acts, func(a store.Act) bool { return a.What == "propose settings" && a.Who == store.Operator }) {
+	if !slices.ContainsFunc(acts, func(a store.Act) bool {
+		return a.What == "propose settings" && a.Who == store.Operator
+	}) {
 		t.Errorf("the audit log lacks it: %+v", acts)
 	}
 }

@@ -142,8 +142,8 @@ func (s *SetupStore) planSetup(
 	return err
 }
 
-// ProposeSettings plans another setup of a repository that proposes settings, as to one that was added alone, subject to
-// the rate limit of its installation.
+// ProposeSettings plans another setup of a repository that proposes settings, as to one that was added alone, subject
+// to the rate limit of its installation.
 func (s *SetupStore) ProposeSettings(ctx context.Context, installation, repo int64) error {
 	return s.write(ctx, "plan to propose settings", func(tx *sql.Tx) error {
 		if err := s.advisoryLock(ctx, tx, setupLock(installation)); err != nil {

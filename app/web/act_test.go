@@ -257,7 +257,8 @@ func TestSharingIsOffered(t *testing.T) {
 		"it can't be":    {who: admin(), refuses: "nobody else says so", want: reason, absent: button},
 		"it is":          {who: admin(), shared: true, want: "It is shared with the owner&#39;s other", absent: button},
 		"by a member":    {who: member(), want: "Forget it for good", absent: button},
-		"not by members": {who: member(), refuses: "nobody else says so", want: "Forget it for good", absent: "nobody else"},
+		"not by members": {who: member(), refuses: "nobody else says so", want: "Forget it for good",
+			absent: "nobody else"},
 	} {
 		do.refuses, do.shared = c.refuses, c.shared
 		_, page := ask(t, h, c.who, "GET /lessons/9/"+string(lessonOf(bookings)), "")

@@ -86,7 +86,8 @@ func TestInstallationOfManyRepositories(t *testing.T) {
 		}
 	}
 	_, page := ask(t, h, admin(), "GET /installations/1?state=done&page=2", "")
-	for _, link := range []string{`rel="prev" href="/installations/1?page=1&amp;state=done"`, `rel="next" href="/installations/1?page=3&amp;state=done"`,
+	for _, link := range []string{`rel="prev" href="/installations/1?page=1&amp;state=done"`,
+		`rel="next" href="/installations/1?page=3&amp;state=done"`,
 		`<a href="?state=failed">Failed <span class="count">1</span></a>`} {
 		if !strings.Contains(page, link) {
 			t.Errorf("the page lacks %s:\n%s", link, page)
@@ -105,7 +106,8 @@ func TestInstallationOfManyRepositories(t *testing.T) {
 		More    bool           `json:"more"`
 	}
 	must(t, json.Unmarshal([]byte(body), &got))
-	if got.Counts["done"] != 2880 || got.Counts["failed"] != 1 || got.Minutes != 109 || len(got.Repos) != 50 || !got.More {
+	if got.Counts["done"] != 2880 || got.Counts["failed"] != 1 || got.Minutes != 109 || len(got.Repos) != 50 ||
+		!got.More {
 		t.Errorf("%s", body)
 	}
 }

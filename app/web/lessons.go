@@ -110,8 +110,8 @@ func (s *site) sharing(ctx context.Context, repo store.Repository, id lesson.ID)
 	case limited.Err() != nil:
 		return "", ctx.Err()
 	case already:
-		return fmt.Sprintf("It is shared with the owner's other repositories; on the server, “sia lessons unshare %s” takes "+
-			"that back.", shared.Lesson.ID), nil
+		return fmt.Sprintf("It is shared with the owner's other repositories; on the server, “sia lessons unshare %s” "+
+			"takes that back.", shared.Lesson.ID), nil
 	}
 	return "", err
 }

@@ -13,7 +13,8 @@ import (
 // Doctor counts the repositories by state of their set-up, and names each that failed.
 func TestCheckSetups(t *testing.T) {
 	repo := func(name string, state store.SetupState, err string) store.Setup {
-		return store.Setup{Repository: store.Repository{Repo: sia.Repo{Owner: "acme", Name: name}, Installation: 3}, State: state, Error: err}
+		return store.Setup{Repository: store.Repository{Repo: sia.Repo{Owner: "acme", Name: name}, Installation: 3},
+			State: state, Error: err}
 	}
 	if got := checkSetups(nil); got != nil {
 		t.Errorf("of no repositories: %+v", got)
