@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/agent/llm"
-	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/agent/tool"
 	"github.com/sia-bot/sia/sia"
 )
@@ -29,14 +28,12 @@ type Model interface {
 
 // BuiltinConfig is the configuration of [NewBuiltin].
 type BuiltinConfig struct {
-	Model   Model            // required
-	Tools   []tool.Tool      // nil: package tool's that fit Edit, and with Sandbox those that run commands
-	Edit    EditFormat       // how the model changes files; "": by the model's family
-	Sandbox *sandbox.Sandbox // runs commands; nil: none are run
-	Cache   string           // folder for downloads of setup and for caches; "": a temporary one for each attempt
-	Hosts   []string         // hosts that setup may connect to, in the format of sandbox.Allowed; none: no network
-	Now     func() time.Time // nil: time.Now
-	Logger  *slog.Logger     // nil: no logging
+	Model    Model
+	Tools    []tool.Tool // nil: package tool's that fit Edit, and those that run commands if any can be run
+	Edit     EditFormat  // how the model changes files; "": by the model's family
+	Commands *Commands   // runs those of the repository and the agent; nil: none are run
+	Now      func() time.Time
+	Logger   *slog.Logger
 }
 
 // BuiltinAgent is the agent that ships with SIA: a loop that calls a model, carries out the tool calls in its answer,
@@ -45,8 +42,8 @@ type BuiltinAgent struct {
 	model    Model
 	format   EditFormat
 	tools    []tool.Tool
-	allTools []tool.Tool    // tools of all formats; nil: tools or a format are configured
-	runners  *runnerFactory // nil: no commands are run
+	allTools []tool.Tool // tools of all formats; nil: tools or a format are configured
+	commands *Commands
 	now      func() time.Time
 	log      *slog.Logger
 }
@@ -57,25 +54,15 @@ func NewBuiltin(cfg BuiltinConfig) (*BuiltinAgent, error) {
 		return nil, errors.New("make the builtin agent: no model is configured for it")
 	}
 	b := &BuiltinAgent{model: cfg.Model, format: cmp.Or(cfg.Edit, EditFormatOf(cfg.Model.Model())),
-		tools: slices.Clone(cfg.Tools), now: cfg.Now, log: cfg.Logger}
+		tools: slices.Clone(cfg.Tools), commands: cfg.Commands, now: cfg.Now, log: cfg.Logger}
 	if b.tools == nil {
 		allTools := tool.DefaultTools()
-		if cfg.Sandbox != nil {
+		if cfg.Commands.Runs() {
 			allTools = append(allTools, tool.SandboxTools()...)
 		}
 		if b.tools = b.format.filterTools(allTools); cfg.Edit == "" {
 			b.allTools = allTools
 		}
-	}
-	if b.now == nil {
-		b.now = time.Now
-	}
-	if b.log == nil {
-		b.log = slog.New(slog.DiscardHandler)
-	}
-	var err error
-	if b.runners, err = newRunnerFactory(cfg.Sandbox, cfg.Cache, cfg.Hosts, b.now, b.log); err != nil {
-		return nil, fmt.Errorf("make the builtin agent: %w", err)
 	}
 	names := map[string]bool{}
 	for _, t := range b.tools {

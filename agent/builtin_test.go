@@ -93,7 +93,7 @@ func newBench(t *testing.T, script scripted.Script, change ...func(*llm.Config))
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.agent, err = agent.NewBuiltin(agent.BuiltinConfig{Model: client, Now: cfg.Now})
+	b.agent, err = agent.NewBuiltin(agent.BuiltinConfig{Model: client, Now: cfg.Now, Logger: noLog})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -536,7 +536,7 @@ func TestDiscardedTreeEndsTheAttempt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := agent.NewBuiltin(agent.BuiltinConfig{Model: client, Tools: []tool.Tool{loses}})
+	a, err := agent.NewBuiltin(agent.BuiltinConfig{Model: client, Tools: []tool.Tool{loses}, Now: time.Now, Logger: noLog})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -617,7 +617,7 @@ func TestFallbackToAnotherModel(t *testing.T) {
 		t.Fatal(err)
 	}
 	if b.agent, err = agent.NewBuiltin(agent.BuiltinConfig{Model: chain,
-		Now: func() time.Time { return b.now }}); err != nil {
+		Now: func() time.Time { return b.now }, Logger: noLog}); err != nil {
 		t.Fatal(err)
 	}
 	b.in.Limits.Credits = 1000 * sia.Credit

@@ -163,14 +163,16 @@ func canonicalArgs(args string) string {
 // verifyFinish runs the checks that are due when the agent finishes. If one fails, it returns the message that the
 // agent receives instead of the end; otherwise "".
 func (r *builtinRun) verifyFinish(ctx context.Context, s tool.FinishStatement) (message string) {
-	var part, push, ledger string
+	var part, push, affected, ledger string
 	if r.in.Part != nil {
 		part = r.verifyPart(ctx, s.Check)
 	}
 	if !r.sentBack && r.res.End == "" {
 		push = checkPush(ctx, r.in, &r.turnJournal, finishAgain)
 	}
-	affected := r.checkAffected(ctx)
+	if r.env.Changed && r.res.End == "" {
+		affected = checkAffected(ctx, r.in, &r.res, r.budget.usedShare(), &r.turnJournal, finishAgain)
+	}
 	if s.NoLedger && !r.sentBack && r.res.End == "" && r.budget.usedShare() <= affectedBudgetShare {
 		ledger = askForLedger
 	}

@@ -161,32 +161,35 @@ const (
 	maxAffectedNamed    = 20
 )
 
-// runAffected runs the tests that the changes can reach and stores their results in res. If tests fail for the first
-// time, and at most affectedBudgetShare of the budget is used, it returns them, to be sent to the agent.
-func runAffected(ctx context.Context, in Input, res *Result, used float64, journal *turnJournal) *TestsRun {
+// checkAffected runs the tests that the changes can reach and stores their results in res. If tests fail for the first
+// time, and at most affectedBudgetShare of the budget is used, it returns the message to the agent about them. then is
+// its instruction for when they pass.
+func checkAffected(
+	ctx context.Context, in Input, res *Result, used float64, journal *turnJournal, then string,
+) (message string) {
 	before := res.Affected
 	if in.Affected == nil || before != nil && !before.Told {
-		return nil
+		return ""
 	}
 	within, cancel := context.WithTimeout(ctx, affectedTimeout)
 	defer cancel()
 	got, err := in.Affected(within)
 	if err != nil {
 		journal.addNote("the tests that the change reaches could not be run: " + secret.Mask(err.Error()))
-		return nil
+		return ""
 	}
 	if before != nil {
 		again := *before // before is in the transcript, so it is copied
 		again.Again, again.Ran, again.Left = true, got.Ran, got.Failed
 		res.Affected = &again
-		return nil
+		return ""
 	}
 	res.Affected = &sia.AffectedTests{Ran: got.Ran, Failed: got.Failed}
 	if len(got.Failed) == 0 || used > affectedBudgetShare || ctx.Err() != nil {
-		return nil
+		return ""
 	}
 	res.Affected.Told = true
-	return &got
+	return failedTestsMessage(got, then)
 }
 
 // checkPush returns a message to an agent about changes that can't be pushed; "": nothing known prevents the push. then
@@ -208,18 +211,6 @@ func checkPush(ctx context.Context, in Input, journal *turnJournal, then string)
 		".\n\nTake back what can't be pushed, keep the rest, "+then, 8000)
 }
 
-// checkAffected returns the message that the agent receives instead of the end of its attempt; "": it is done.
-func (r *builtinRun) checkAffected(ctx context.Context) (message string) {
-	if !r.env.Changed || r.res.End != "" {
-		return ""
-	}
-	got := runAffected(ctx, r.in, &r.res, r.budget.usedShare(), &r.turnJournal)
-	if got == nil {
-		return ""
-	}
-	return failedTestsMessage(*got, finishAgain)
-}
-
 // Instructions to an agent for when it has mended what it was told.
 const (
 	finishAgain = "then call finish again. The next call ends the attempt in any case."
@@ -228,27 +219,16 @@ const (
 
 // verifyEnd returns the message for a restart of the command; "": it is done.
 func (r *commandRun) verifyEnd(ctx context.Context) (message string) {
-	if r.res.End != sia.EndFinished {
+	if r.res.End != sia.EndFinished || r.in.Planning {
 		return ""
 	}
-	return joinMessages(checkPush(ctx, r.in, &r.turnJournal, endAgain), r.checkAffected(ctx))
+	return joinMessages(checkPush(ctx, r.in, &r.turnJournal, endAgain),
+		checkAffected(ctx, r.in, &r.res, r.meter.usedShare(), &r.turnJournal, endAgain))
 }
 
 // joinMessages joins the messages that are not empty.
 func joinMessages(messages ...string) string {
 	return strings.Join(slices.DeleteFunc(messages, func(m string) bool { return m == "" }), "\n\n")
-}
-
-// checkAffected returns the message about failing tests for a restart of the command; "": there are none.
-func (r *commandRun) checkAffected(ctx context.Context) (message string) {
-	if r.res.End != sia.EndFinished || r.in.Planning {
-		return ""
-	}
-	got := runAffected(ctx, r.in, &r.res, r.meter.usedShare(), &r.turnJournal)
-	if got == nil {
-		return ""
-	}
-	return failedTestsMessage(*got, endAgain)
 }
 
 // failedTestsMessage returns the message to an agent about tests that fail with its change. then is its instruction for
@@ -279,8 +259,8 @@ func (c *Commands) Check(
 	}
 	defer root.Close()
 	var runner *attemptRunner
-	if c.runners != nil {
-		if runner, _, _, err = c.runners.openRunner(ctx, in); err != nil {
+	if c.Runs() {
+		if runner, _, _, err = c.openRunner(ctx, in); err != nil {
 			return nil, err
 		}
 		defer runner.close()

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/agent/gateway"
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/agent/sandbox/sandboxtest"
@@ -41,9 +42,9 @@ func newCLI(t *testing.T, command string, script scripted.Script, change ...func
 	b.model = srv
 	b.in.Limits = agent.Limits{Time: time.Minute, Credits: 1000 * sia.Credit, Turns: 20}
 	cfg := agent.CommandAgentsConfig{Upstream: srv.URL, Key: realKey, Model: "coder",
-		Price:   llm.Price{Input: 1, Output: 5},
-		Sandbox: sandboxtest.New(t, sandbox.Options{Self: forwarding(t)}),
-		Environ: []string{"NEEDED=yes", "UNASKED=too", "SIA_MODEL_KEY=" + realKey}}
+		Price: llm.Price{Input: 1, Output: 5}, Room: &gateway.Room{},
+		Commands: commandsIn(t, sandboxtest.New(t, sandbox.Options{Self: forwarding(t)}), ""),
+		Environ:  []string{"NEEDED=yes", "UNASKED=too", "SIA_MODEL_KEY=" + realKey}, Now: time.Now, Logger: noLog}
 	for _, f := range change {
 		f(&cfg)
 	}
@@ -393,14 +394,13 @@ func TestCommandThatCannotRunHere(t *testing.T) {
 		change  func(*agent.CommandAgentsConfig)
 		want    string
 	}{
-		"no sandbox": {"claude-code", func(cfg *agent.CommandAgentsConfig) { cfg.Sandbox = nil },
+		"no sandbox": {"claude-code", func(cfg *agent.CommandAgentsConfig) { cfg.Commands = nil },
 			"this server has none: `sia doctor` says how it gets one"},
 		"not installed": {"claude-code", func(cfg *agent.CommandAgentsConfig) { cfg.Path = []string{"/no/such/folder"} },
 			"claude is not installed where commands can see it: npm install -g @anthropic-ai/claude-code"},
 		"no command": {" ", func(*agent.CommandAgentsConfig) {}, "agent.command does not say which"},
 		"no way out": {"true", func(cfg *agent.CommandAgentsConfig) {
-			cfg.Sandbox = sandboxtest.New(t,
-				sandbox.Options{Self: []string{}})
+			cfg.Commands = commandsIn(t, sandboxtest.New(t, sandbox.Options{Self: []string{}}), "")
 		}, "the way from the sandbox to the model"},
 	} {
 		b := newCLI(t, c.command, says, c.change)

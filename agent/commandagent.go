@@ -32,38 +32,21 @@ type CommandAgentsConfig struct {
 	Model    string
 	Price    llm.Price
 	Timeout  time.Duration // of one answer; 0: as in [gateway.Config]
-	Room     *gateway.Room // shared capacity of its gateways; nil: their own
+	Room     *gateway.Room // shared capacity of its gateways
 
-	Sandbox *sandbox.Sandbox // nil: no command runs
-	Path    []string         // folders with installed agents, mounted read-only for commands
-	Env     []string         // names of variables of this process that a repository may request
-	Environ []string         // environment of this process; nil: os.Environ
-	Cache   string           // as in BuiltinConfig
-	Hosts   []string         // as in BuiltinConfig
-	Now     func() time.Time // nil: time.Now
-	Logger  *slog.Logger     // nil: no logging
+	Commands *Commands // its sandbox runs the agents; nil: none are run
+	Path     []string  // folders with installed agents, mounted read-only for commands
+	Env      []string  // names of variables of this process that a repository may request
+	Environ  []string  // environment of this process
+	Now      func() time.Time
+	Logger   *slog.Logger
 }
 
 // CommandAgents creates agents from the commands in repositories' settings. It is safe for concurrent use.
-type CommandAgents struct {
-	CommandAgentsConfig
-	runners *runnerFactory // nil: no sandbox
-}
+type CommandAgents struct{ CommandAgentsConfig }
 
 // NewCommandAgents checks cfg and returns the agents.
 func NewCommandAgents(cfg CommandAgentsConfig) (*CommandAgents, error) {
-	if cfg.Now == nil {
-		cfg.Now = time.Now
-	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
-	if cfg.Environ == nil {
-		cfg.Environ = os.Environ()
-	}
-	if cfg.Room == nil {
-		cfg.Room = &gateway.Room{}
-	}
 	c := &CommandAgents{CommandAgentsConfig: cfg}
 	for i, dir := range c.Path {
 		abs, err := filepath.Abs(dir)
@@ -72,10 +55,6 @@ func NewCommandAgents(cfg CommandAgentsConfig) (*CommandAgents, error) {
 		}
 		c.Path = slices.Clone(c.Path)
 		c.Path[i] = abs
-	}
-	var err error
-	if c.runners, err = newRunnerFactory(cfg.Sandbox, cfg.Cache, cfg.Hosts, cfg.Now, cfg.Logger); err != nil {
-		return nil, fmt.Errorf("make agents of commands: %w", err)
 	}
 	return c, nil
 }
@@ -161,11 +140,11 @@ func (a *CommandAgent) impossible() string {
 	case a.line == "":
 		return "agent.kind is command, and agent.command does not say which: set it to claude-code, codex, opencode, " +
 			"aider or a command line" + orBuiltin
-	case a.runners == nil:
+	case !a.Commands.Runs():
 		return "agents that are commands run in the sandbox only, and this server has none: `sia doctor` says how it " +
 			"gets " +
 			"one. Do that" + orBuiltin
-	case !a.Sandbox.CanFetch():
+	case !a.Commands.sandbox.CanFetch():
 		return "the way from the sandbox to the model can't be opened: this program does not know its own file. Start " +
 			"SIA " +
 			"from a file" + orBuiltin
@@ -178,12 +157,12 @@ func (a *CommandAgent) impossible() string {
 
 // variables returns the environment of the command. refused are the variables in the settings that it does not get.
 func (a *CommandAgent) variables(to modelAccess) (env, refused []string) {
-	env = append(to.env(), "PATH="+strings.Join(append(a.bins(), a.Sandbox.Path(), depsAt+"/python/bin"), ":"))
+	env = append(to.env(), "PATH="+strings.Join(append(a.bins(), a.Commands.sandbox.Path(), depsAt+"/python/bin"), ":"))
 	if a.preset.env != nil {
 		env = append(env, a.preset.env(to)...)
 	}
 	for _, name := range a.wanted {
-		value, set := lookupEnv(a.Environ, name)
+		value, set := sandbox.LookupEnv(a.Environ, name)
 		switch {
 		case !slices.Contains(a.Env, name):
 			refused = append(refused, clipLine(name, 100)+" (the server does not allow it with --agent-env)")
@@ -194,15 +173,6 @@ func (a *CommandAgent) variables(to modelAccess) (env, refused []string) {
 		}
 	}
 	return env, refused
-}
-
-func lookupEnv(environ []string, name string) (string, bool) {
-	for _, e := range slices.Backward(environ) {
-		if v, ok := strings.CutPrefix(e, name+"="); ok {
-			return v, true
-		}
-	}
-	return "", false
 }
 
 // gateway opens a gateway to the model for one attempt and returns how to reach it.

@@ -85,7 +85,7 @@ func (r *commandRun) attempt(ctx context.Context) (Result, error) {
 
 // run prepares the work tree and runs the command.
 func (r *commandRun) run(ctx context.Context) error {
-	runner, message, note, err := r.runners.openRunner(ctx, r.in)
+	runner, message, note, err := r.Commands.openRunner(ctx, r.in)
 	if err != nil {
 		return err
 	}
@@ -164,7 +164,9 @@ func (r *commandRun) startAgain(
 		r.res.End, r.res.Reason, r.res.Summary, r.res.Ledger = first.End, "", first.Summary, first.Ledger
 		r.res.Signals = nil
 	}
-	r.checkAffected(ctx)
+	if r.res.End == sia.EndFinished {
+		checkAffected(ctx, r.in, &r.res, r.meter.usedShare(), &r.turnJournal, endAgain)
+	}
 	return nil
 }
 
@@ -182,7 +184,7 @@ func (r *commandRun) start(ctx context.Context, to modelAccess, brief string, ga
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		res, err := r.Sandbox.Run(ctx, c)
+		res, err := r.Commands.sandbox.Run(ctx, c)
 		done <- outcome{res, err}
 	}()
 	var last *paidAnswer

@@ -5,31 +5,44 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/agent/sandbox"
 )
 
-// Commands runs a repository's own commands in a work tree in the same way as attempts: in the sandbox, after setup,
-// and with the downloads and build results that are cached for the same lock files. It is safe for concurrent use on
-// different trees.
-type Commands struct{ runners *runnerFactory } // nil: no commands can be run
+// Commands runs the commands of repositories in work trees: in the sandbox, after setup, and with the downloads and
+// build results that are cached for the same lock files. Only setup on a base branch's tree can write those, so that an
+// attempt can't poison another. It is safe for concurrent use on different trees.
+type Commands struct {
+	sandbox  *sandbox.Sandbox // nil: no commands can be run
+	cacheDir string           // "": nothing is kept
+	hosts    []string
+	now      func() time.Time
+	log      *slog.Logger
+
+	setupTimeout time.Duration // for all setup commands of an attempt
+}
 
 // NewCommands returns a Commands. Downloads of setup are kept in the folder cache, unless it is "". Setup may connect
-// to hosts; without any it has no network. If box is nil, no command can be run.
+// to hosts, in the format of sandbox.AllowedHosts; without any it has no network. If box is nil, no command can be run.
 func NewCommands(
 	box *sandbox.Sandbox, cache string, hosts []string, now func() time.Time, log *slog.Logger,
 ) (*Commands, error) {
-	runners, err := newRunnerFactory(box, cache, hosts, now, log)
-	if err != nil {
-		return nil, fmt.Errorf("make commands: %w", err)
+	c := &Commands{sandbox: box, hosts: hosts, now: now, log: log, setupTimeout: setupTimeout}
+	if cache != "" {
+		dir, err := filepath.Abs(cache)
+		if err != nil {
+			return nil, fmt.Errorf("find the cache of the sandbox: %w", err)
+		}
+		c.cacheDir = dir
 	}
-	return &Commands{runners}, nil
+	return c, nil
 }
 
-// Runs reports whether commands can be run.
-func (c *Commands) Runs() bool { return c.runners != nil }
+// Runs reports whether commands can be run; nil can run none.
+func (c *Commands) Runs() bool { return c != nil && c.sandbox != nil }
 
 // Run prepares the work tree in.Dir with in.Setup and runs one command in it, without a network and for at most within.
 // It copies the command's output to out as it is printed, unless out is nil. failed is the output of the first setup
@@ -40,7 +53,7 @@ func (c *Commands) Runs() bool { return c.runners != nil }
 func (c *Commands) Run(
 	ctx context.Context, in Input, command string, within time.Duration, out io.Writer,
 ) (res sandbox.Result, failed string, err error) {
-	runner, failed, _, err := c.runners.openRunner(ctx, in)
+	runner, failed, _, err := c.openRunner(ctx, in)
 	if err != nil {
 		return res, "", err
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/llm"
@@ -51,7 +52,7 @@ func TestOldAnswersAreCondensedToNotes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b.agent, err = agent.NewBuiltin(agent.BuiltinConfig{Model: client}); err != nil {
+	if b.agent, err = agent.NewBuiltin(agent.BuiltinConfig{Model: client, Now: time.Now, Logger: noLog}); err != nil {
 		t.Fatal(err)
 	}
 	if res := b.run(); res.End != sia.EndFinished || res.Turns != answers {

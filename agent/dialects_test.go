@@ -41,7 +41,8 @@ func clientOf(t *testing.T, s *flavour.Server, change ...func(*llm.Config)) *llm
 // attemptOn makes an attempt with a model in a new folder; no tools means the usual ones.
 func attemptOn(t *testing.T, m agent.Model, tools ...tool.Tool) (agent.Result, *transcript) {
 	t.Helper()
-	a, err := agent.NewBuiltin(agent.BuiltinConfig{Model: m, Tools: tools, Now: func() time.Time { return epoch }})
+	a, err := agent.NewBuiltin(agent.BuiltinConfig{Model: m, Tools: tools, Now: func() time.Time { return epoch },
+		Logger: noLog})
 	if err != nil {
 		t.Fatal(err)
 	}

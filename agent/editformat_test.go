@@ -40,7 +40,7 @@ func TestEditFormat(t *testing.T) {
 				flavour.Turn{Calls: []flavour.Call{{Name: "finish", Arguments: `{"summary":"Done.","ledger":[]}`}}})})
 			t.Cleanup(s.Close)
 			a, err := agent.NewBuiltin(agent.BuiltinConfig{Model: clientOf(t, s), Edit: format,
-				Now: func() time.Time { return epoch }})
+				Now: func() time.Time { return epoch }, Logger: noLog})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -102,7 +102,7 @@ func TestEditFormatGivesWay(t *testing.T) {
 			flavour.Turn{Calls: []flavour.Call{{Name: "finish", Arguments: `{"summary":"Done.","ledger":[]}`}}})})
 		t.Cleanup(s.Close)
 		a, err := agent.NewBuiltin(agent.BuiltinConfig{Model: clientOf(t, s), Edit: c.configured,
-			Now: func() time.Time { return epoch }})
+			Now: func() time.Time { return epoch }, Logger: noLog})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/agent/sandbox/sandboxtest"
 	"github.com/sia-bot/sia/sia"
@@ -50,7 +49,7 @@ func TestHostileTests(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := contained(t, turns(calls(scripted.Call{Name: "test"}), done), "",
-				func(cfg *agent.BuiltinConfig) { cfg.Sandbox = box })
+				func(c *containment) { c.box = box })
 			b.in.Test = c.sh
 			if c.name == "a fork bomb" {
 				b.in.Test = "timeout 2 bash -c '" + c.sh + "'"
@@ -110,8 +109,8 @@ func TestSetupFetches(t *testing.T) {
 	}
 	allowed, other := serve(), serve()
 	b := contained(t, turns(command("cat $npm_config_cache/*; sh ./fetch.sh "+allowed+" 2>&1 || echo unreachable"), done),
-		t.TempDir(), func(cfg *agent.BuiltinConfig) {
-			cfg.Sandbox, cfg.Hosts = sandboxtest.New(t, sandbox.Options{Self: forwarding(t)}), []string{allowed}
+		t.TempDir(), func(c *containment) {
+			c.box, c.hosts = sandboxtest.New(t, sandbox.Options{Self: forwarding(t)}), []string{allowed}
 		})
 	b.write("fetch.sh", `exec node -e '
 const http = require("http"), tls = require("tls"), host = process.argv[1];

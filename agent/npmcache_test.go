@@ -13,7 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/agent/sandbox/sandboxtest"
 	"github.com/sia-bot/sia/sia"
@@ -67,8 +66,8 @@ func TestNpmWithoutALockFile(t *testing.T) {
 	for _, note := range []string{"setup with network to " + registry + ", kept", "setup with what was fetched before"} {
 		b := contained(t, turns(command("rm -rf node_modules && npm install --no-package-lock --no-audit --silent; "+
 			"node -p 'require(\"half\")(3)'; touch $npm_config_cache/_cacache/content-v2/x"), done), cache,
-			func(cfg *agent.BuiltinConfig) {
-				cfg.Sandbox, cfg.Hosts = sandboxtest.New(t, sandbox.Options{Self: forwarding(t)}), []string{registry}
+			func(c *containment) {
+				c.box, c.hosts = sandboxtest.New(t, sandbox.Options{Self: forwarding(t)}), []string{registry}
 			})
 		b.write("package.json", `{"name": "shop", "version": "1.0.0", "dependencies": {"half": "^1.0.0"}}`)
 		b.write(".npmrc", "registry=https://"+registry+"/\nstrict-ssl=false\nupdate-notifier=false\n")

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -148,7 +149,8 @@ func turnsToFile(t *testing.T, b *bench, heeding bool) int {
 	}}
 	s := flavour.Start(coder)
 	t.Cleanup(s.Close)
-	a, err := agent.NewBuiltin(agent.BuiltinConfig{Model: clientOf(t, s), Tools: tool.DefaultTools()})
+	a, err := agent.NewBuiltin(agent.BuiltinConfig{Model: clientOf(t, s), Tools: tool.DefaultTools(),
+		Now: time.Now, Logger: noLog})
 	if err != nil {
 		t.Fatal(err)
 	}

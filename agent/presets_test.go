@@ -161,7 +161,7 @@ func TestFind(t *testing.T) {
 	}
 	want := filepath.Join(dir, "node_modules", ".bin", "aider")
 	commands, err := agent.NewCommandAgents(agent.CommandAgentsConfig{Path: []string{dir},
-		Sandbox: sandboxtest.New(t, sandbox.Options{})})
+		Commands: commandsIn(t, sandboxtest.New(t, sandbox.Options{}), "")})
 	if err != nil {
 		t.Fatal(err)
 	}

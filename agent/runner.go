@@ -72,69 +72,38 @@ func findLockFiles(root *os.Root) (found []string, err error) {
 	return found, err
 }
 
-// runnerFactory creates the runners of attempts. It keeps the downloads of setup commands for later attempts. Only
-// setup on a base branch's tree can write them, so that an attempt can't poison another.
-type runnerFactory struct {
-	sandbox  *sandbox.Sandbox
-	cacheDir string // "": nothing is kept
-	hosts    []string
-	now      func() time.Time
-	log      *slog.Logger
-
-	setupTimeout time.Duration // for all setup commands of an attempt
-}
-
-// newRunnerFactory returns a factory that keeps the downloads of setup in cache, unless that is "". Without a sandbox
-// it returns nil.
-func newRunnerFactory(
-	box *sandbox.Sandbox, cache string, hosts []string, now func() time.Time, log *slog.Logger,
-) (*runnerFactory, error) {
-	if box == nil {
-		return nil, nil
-	}
-	s := &runnerFactory{sandbox: box, hosts: hosts, now: now, log: log, setupTimeout: setupTimeout}
-	if cache != "" {
-		dir, err := filepath.Abs(cache)
-		if err != nil {
-			return nil, fmt.Errorf("find the cache of the sandbox: %w", err)
-		}
-		s.cacheDir = dir
-	}
-	return s, nil
-}
-
 // attemptRunner runs the commands of one attempt in the sandbox, on its work tree, with caches of its own. It is a
 // [tool.CommandRunner].
 type attemptRunner struct {
-	factory *runnerFactory
-	tree    string
-	home    string // folder of this attempt, removed at the end
-	build   string // in home; writable: build caches
-	stdlib  string // compiled standard library that was copied into build; "": none
-	deps    string // downloads of setup; "": none
-	npm     string // writable npm cache for commands without a network; "": the one in deps
-	kept    string // folder of the result for the tree's lock files, which may not exist yet; "": nothing is kept
+	commands *Commands
+	tree     string
+	home     string // folder of this attempt, removed at the end
+	build    string // in home; writable: build caches
+	stdlib   string // compiled standard library that was copied into build; "": none
+	deps     string // downloads of setup; "": none
+	npm      string // writable npm cache for commands without a network; "": the one in deps
+	kept     string // folder of the result for the tree's lock files, which may not exist yet; "": nothing is kept
 
 	services        service.Set // of its tree at the start
 	missingServices string      // unavailable services, with reasons; empty: none
 }
 
 // newRunner returns a runner for a work tree, with images of services in addition to those in its workflow files.
-func (s *runnerFactory) newRunner(tree string, services []string) (*attemptRunner, error) {
+func (c *Commands) newRunner(tree string, services []string) (*attemptRunner, error) {
 	in := ""
-	if s.cacheDir != "" {
-		in = filepath.Join(s.cacheDir, buildsFolder)
+	if c.cacheDir != "" {
+		in = filepath.Join(c.cacheDir, buildsFolder)
 		if err := os.MkdirAll(in, 0o700); err != nil {
 			return nil, fmt.Errorf("make a folder for builds: %w", err)
 		}
-		s.pruneBuilds()
+		c.pruneBuilds()
 	}
 	home, err := os.MkdirTemp(in, "build-*")
 	if err != nil {
 		return nil, fmt.Errorf("make a folder for builds: %w", err)
 	}
-	w := &attemptRunner{factory: s, tree: tree, home: home, build: filepath.Join(home, "build"),
-		services: service.Find(s.sandbox, tree, services)}
+	w := &attemptRunner{commands: c, tree: tree, home: home, build: filepath.Join(home, "build"),
+		services: service.Find(c.sandbox, tree, services)}
 	w.missingServices = strings.Join(w.services.Missing, "\n")
 	for _, dir := range []string{w.build, w.servicesDir()} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
@@ -155,7 +124,7 @@ func (w *attemptRunner) startServices(ctx context.Context) error {
 	}
 	c := sandbox.Command{Dir: w.tree, Argv: []string{"/bin/true"}, Limits: sandbox.Limits{Time: servicesTimeout}}
 	w.services.Join(&c, w.servicesDir(), true)
-	res, err := w.factory.sandbox.Run(ctx, c)
+	res, err := w.commands.sandbox.Run(ctx, c)
 	output := string(res.Output)
 	switch {
 	case errors.Is(err, sandbox.ErrDiscarded):
@@ -176,7 +145,7 @@ func (w *attemptRunner) close() {
 		return
 	}
 	if err := sandbox.RemoveAll(w.home); err != nil {
-		w.factory.log.Warn("build folder left behind", "error", err)
+		w.commands.log.Warn("build folder left behind", "error", err)
 	}
 }
 
@@ -193,9 +162,9 @@ func (w *attemptRunner) run(
 	c := w.newCommand(fetch)
 	c.Shell, c.Output, c.Limits = command, out, sandbox.Limits{Time: within, Output: 48 << 10}
 	if fetch {
-		c.Hosts = w.factory.hosts
+		c.Hosts = w.commands.hosts
 	}
-	return w.factory.sandbox.Run(ctx, c)
+	return w.commands.sandbox.Run(ctx, c)
 }
 
 // newCommand returns a command with the work tree and the caches mounted. Only setup may write the cached downloads.
@@ -229,7 +198,7 @@ func (w *attemptRunner) toolEnv(fetch bool) []string {
 		"YARN_CACHE_FOLDER=" + deps + "/yarn", "CARGO_HOME=" + deps + "/cargo",
 		// pip installs for the user if the system's Python is read-only. On Debian that requires PIP_BREAK_SYSTEM_PACKAGES.
 		"PIP_CACHE_DIR=" + deps + "/pip", "PYTHONUSERBASE=" + deps + "/python", "PIP_BREAK_SYSTEM_PACKAGES=1",
-		"PATH=" + w.factory.sandbox.Path() + ":" + deps + "/python/bin",
+		"PATH=" + w.commands.sandbox.Path() + ":" + deps + "/python/bin",
 		"CARGO_TARGET_DIR=" + buildAt + "/cargo",
 		"GRADLE_USER_HOME=" + deps + "/gradle", "MAVEN_OPTS=-Dmaven.repo.local=" + deps + "/maven",
 		"BUNDLE_PATH=" + deps + "/bundle", "COMPOSER_CACHE_DIR=" + deps + "/composer",
@@ -270,27 +239,27 @@ func (w *attemptRunner) setupKey(repo string, setup []string) (string, error) {
 
 // Tidy removes outdated results of setup and builds from the cache folder of agents: they contain code of repositories.
 func Tidy(cache string, now func() time.Time, log *slog.Logger) {
-	s := &runnerFactory{cacheDir: cache, now: now, log: log}
+	s := &Commands{cacheDir: cache, now: now, log: log}
 	s.pruneSetups()
 	s.pruneBuilds()
 }
 
 // pruneSetups removes results of setup that are unused for 30 days, and the least recently used beyond maxSetups.
-func (s *runnerFactory) pruneSetups() {
-	dir := filepath.Join(s.cacheDir, setupsFolder)
-	err := sandbox.Prune(dir, "*", s.now(), func(newer int, unused time.Duration) bool {
+func (c *Commands) pruneSetups() {
+	dir := filepath.Join(c.cacheDir, setupsFolder)
+	err := sandbox.Prune(dir, "*", c.now(), func(newer int, unused time.Duration) bool {
 		return unused >= setupMaxAge || newer >= maxSetups && unused >= setupMinAge
 	})
 	if err != nil {
-		s.log.Warn("setup left behind", "error", err)
+		c.log.Warn("setup left behind", "error", err)
 	}
 }
 
 // pruneBuilds removes the folders of attempts with a process that ended early.
-func (s *runnerFactory) pruneBuilds() {
-	err := sandbox.Prune(filepath.Join(s.cacheDir, buildsFolder), "build-*", s.now(),
+func (c *Commands) pruneBuilds() {
+	err := sandbox.Prune(filepath.Join(c.cacheDir, buildsFolder), "build-*", c.now(),
 		func(_ int, unused time.Duration) bool { return unused >= buildMaxAge })
 	if err != nil {
-		s.log.Warn("old build folder left behind", "error", err)
+		c.log.Warn("old build folder left behind", "error", err)
 	}
 }

@@ -20,22 +20,42 @@ import (
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
+// noLog discards what is logged.
+var noLog = slog.New(slog.DiscardHandler)
+
+// commandsIn runs commands in a sandbox.
+func commandsIn(t *testing.T, box *sandbox.Sandbox, cache string, hosts ...string) *agent.Commands {
+	t.Helper()
+	c, err := agent.NewCommands(box, cache, hosts, time.Now, noLog)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// containment is the sandbox of a bench, and the hosts that setup may connect to.
+type containment struct {
+	box   *sandbox.Sandbox
+	hosts []string
+}
+
 // contained gives a bench's agent the real sandbox.
-func contained(t *testing.T, script scripted.Script, cache string, change ...func(*agent.BuiltinConfig)) *bench {
+func contained(t *testing.T, script scripted.Script, cache string, change ...func(*containment)) *bench {
 	t.Helper()
 	b := newBench(t, script)
 	client, err := llm.New(llm.Config{Model: "coder", BaseURL: b.model.URL})
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := agent.BuiltinConfig{Model: client, Cache: cache}
+	var c containment
 	for _, f := range change {
-		f(&cfg)
+		f(&c)
 	}
-	if cfg.Sandbox == nil {
-		cfg.Sandbox = sandboxtest.New(t, sandbox.Options{})
+	if c.box == nil {
+		c.box = sandboxtest.New(t, sandbox.Options{})
 	}
-	b.agent, err = agent.NewBuiltin(cfg)
+	b.agent, err = agent.NewBuiltin(agent.BuiltinConfig{Model: client,
+		Commands: commandsIn(t, c.box, cache, c.hosts...), Now: time.Now, Logger: noLog})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,8 +303,8 @@ func TestSetupThatFailsIsTold(t *testing.T) {
 
 // Most programs that can't fetch don't show the proxy's message.
 func TestSetupThatWasRefusedIsTold(t *testing.T) {
-	b := contained(t, turns(done), t.TempDir(), func(cfg *agent.BuiltinConfig) {
-		cfg.Sandbox, cfg.Hosts = sandboxtest.New(t, sandbox.Options{Self: forwarding(t)}), []string{"allowed.example"}
+	b := contained(t, turns(done), t.TempDir(), func(c *containment) {
+		c.box, c.hosts = sandboxtest.New(t, sandbox.Options{Self: forwarding(t)}), []string{"allowed.example"}
 	})
 	b.in.Setup = []string{`exec 3<>/dev/tcp/127.0.0.1/3128; ` +
 		`printf 'CONNECT other.example:443 HTTP/1.1\r\nHost: x\r\n\r\n' >&3; head -1 <&3; exit 4`}
@@ -342,7 +362,7 @@ func TestStdlibCannotBePoisoned(t *testing.T) {
 	cache := t.TempDir()
 	look := "cat $GOCACHE/0f/*; echo bad > $GOCACHE/0f/fmt-d; echo own > $GOCACHE/0f/own-d"
 	try := func(repo string, setup ...string) string {
-		b := contained(t, turns(command(look), done), cache, func(c *agent.BuiltinConfig) { c.Sandbox = box })
+		b := contained(t, turns(command(look), done), cache, func(c *containment) { c.box = box })
 		b.in.Repo, b.in.Setup, b.in.OnBase = repo, setup, true
 		b.write("go.mod", "module example.com/m\n")
 		b.run()

@@ -41,7 +41,7 @@ func writeWorkflow(t *testing.T, dir string) {
 func TestServices(t *testing.T) {
 	const psql = "psql -XAtq postgres://postgres:pw@localhost/postgres -c "
 	b := contained(t, turns(command(psql+"'SELECT x FROM t'"), command(psql+"'SELECT x + 1 FROM t'"), done), t.TempDir(),
-		func(c *agent.BuiltinConfig) { c.Sandbox = sandboxtest.New(t, sandbox.Options{Self: forwarding(t)}) })
+		func(c *containment) { c.box = sandboxtest.New(t, sandbox.Options{Self: forwarding(t)}) })
 	writeWorkflow(t, b.in.Dir)
 	b.in.Setup = []string{psql + "'CREATE TABLE t AS SELECT 41 AS x'"}
 	b.run()

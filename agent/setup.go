@@ -23,13 +23,13 @@ func (r *builtinRun) setUp(ctx context.Context) (message string, err error) {
 	if r.in.Planning {
 		return "", nil
 	}
-	if r.runners == nil {
+	if !r.commands.Runs() {
 		if len(r.in.Setup) > 0 {
 			r.addNote("setup commands did not run: there is no sandbox on this host")
 		}
 		return "", nil
 	}
-	runner, message, note, err := r.runners.openRunner(ctx, r.in)
+	runner, message, note, err := r.commands.openRunner(ctx, r.in)
 	if err != nil {
 		return "", err
 	}
@@ -41,10 +41,10 @@ func (r *builtinRun) setUp(ctx context.Context) (message string, err error) {
 
 // openRunner creates a runner for an attempt and runs the repository's setup commands. message is their result, for the
 // agent. If they fail, the attempt still begins, since the task may be to fix them.
-func (s *runnerFactory) openRunner(
+func (c *Commands) openRunner(
 	ctx context.Context, in Input,
 ) (runner *attemptRunner, message, note string, err error) {
-	if runner, err = s.newRunner(in.Dir, in.Services); err != nil {
+	if runner, err = c.newRunner(in.Dir, in.Services); err != nil {
 		return nil, "", "", err
 	}
 	if err := runner.startServices(ctx); err != nil {
@@ -65,7 +65,7 @@ func (s *runnerFactory) openRunner(
 	if len(in.Setup) == 0 {
 		return runner, "", "", nil
 	}
-	bounded, cancel := context.WithTimeout(ctx, s.setupTimeout)
+	bounded, cancel := context.WithTimeout(ctx, c.setupTimeout)
 	defer cancel()
 	message, note, err = runner.setUp(bounded, in, ready)
 	switch {
@@ -74,15 +74,15 @@ func (s *runnerFactory) openRunner(
 		return nil, "", "", err
 	case err == nil, ctx.Err() != nil:
 	case bounded.Err() != nil:
-		note = fmt.Sprintf("setup was stopped: it took more than %s", s.setupTimeout)
+		note = fmt.Sprintf("setup was stopped: it took more than %s", c.setupTimeout)
 		message = fmt.Sprintf("The setup commands took more than %s and were stopped. What they install may be missing.%s",
-			s.setupTimeout, message)
+			c.setupTimeout, message)
 	default:
-		s.log.WarnContext(ctx, "setup could not run", "task", in.Task, "error", err)
+		c.log.WarnContext(ctx, "setup could not run", "task", in.Task, "error", err)
 		note, message = "setup could not run: "+err.Error(), "The setup commands could not run on this machine. What they "+
 			"install is missing."
 	}
-	s.notifyPrepared(ctx, in)
+	c.notifyPrepared(ctx, in)
 	return runner, message, note, nil
 }
 
@@ -90,14 +90,14 @@ func (s *runnerFactory) openRunner(
 const preparedTimeout = 20 * time.Second
 
 // notifyPrepared calls in.Prepared, even if ctx ended during the setup: the work of a stopped attempt is committed.
-func (s *runnerFactory) notifyPrepared(ctx context.Context, in Input) {
+func (c *Commands) notifyPrepared(ctx context.Context, in Input) {
 	if in.Prepared == nil {
 		return
 	}
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), preparedTimeout)
 	defer cancel()
 	if err := in.Prepared(bounded); err != nil {
-		s.log.WarnContext(ctx, "files that setup left are taken for the attempt's", "task", in.Task, "error", err)
+		c.log.WarnContext(ctx, "files that setup left are taken for the attempt's", "task", in.Task, "error", err)
 	}
 }
 
@@ -133,11 +133,11 @@ func (w *attemptRunner) fetchSetup(ctx context.Context, in Input) (message, note
 		return "", "", fmt.Errorf("make a folder for what setup fetches: %w", err)
 	}
 	network := "without network"
-	if len(w.factory.hosts) > 0 {
-		network = "with network to " + strings.Join(w.factory.hosts, ", ")
+	if len(w.commands.hosts) > 0 {
+		network = "with network to " + strings.Join(w.commands.hosts, ", ")
 	}
 	message, err = w.runSetup(ctx, in, true)
-	if err != nil || message != "" || w.factory.cacheDir == "" || !in.OnBase {
+	if err != nil || message != "" || w.commands.cacheDir == "" || !in.OnBase {
 		return message, "setup " + network + setupSuffix(message), err
 	}
 	if err := w.keepSetup(ctx, fresh); err != nil {
@@ -149,18 +149,18 @@ func (w *attemptRunner) fetchSetup(ctx context.Context, in Input) (message, note
 // findKept sets the folder of the result for the work tree's lock files, and reports whether it exists. It must be
 // called before any command runs in the tree.
 func (w *attemptRunner) findKept(in Input) (ready bool, err error) {
-	if w.factory.cacheDir == "" {
+	if w.commands.cacheDir == "" {
 		return false, nil
 	}
 	key, err := w.setupKey(in.Repo, in.Setup)
 	if err != nil {
 		return false, err
 	}
-	w.kept = filepath.Join(w.factory.cacheDir, setupsFolder, key)
+	w.kept = filepath.Join(w.commands.cacheDir, setupsFolder, key)
 	if _, err := os.Stat(filepath.Join(w.kept, readyFile)); err != nil {
 		return false, nil //nolint:nilerr // it is made then
 	}
-	now := w.factory.now()
+	now := w.commands.now()
 	_ = os.Chtimes(w.kept, now, now) // if it is pruned too early, it is created again
 	return true, nil
 }
@@ -174,12 +174,12 @@ func (w *attemptRunner) addStdlib(ctx context.Context) error {
 	if len(modules)+len(below) == 0 {
 		return nil
 	}
-	from, err := w.factory.sandbox.Stdlib(ctx)
+	from, err := w.commands.sandbox.Stdlib(ctx)
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case err != nil:
-		w.factory.log.WarnContext(ctx, "attempts compile the standard library", "error", err)
+		w.commands.log.WarnContext(ctx, "attempts compile the standard library", "error", err)
 		return nil // only slower
 	case from == "":
 		return nil
@@ -202,7 +202,7 @@ func (w *attemptRunner) logNotKept(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err
 	}
-	w.factory.log.WarnContext(ctx, "what setup made is not kept; the next attempt makes it anew", "error", err)
+	w.commands.log.WarnContext(ctx, "what setup made is not kept; the next attempt makes it anew", "error", err)
 	return nil
 }
 
@@ -255,7 +255,7 @@ func (w *attemptRunner) runSetup(ctx context.Context, in Input, fetch bool) (mes
 			continue
 		}
 		in.notifyBegin(command)
-		res, err := w.run(ctx, command, w.factory.setupTimeout, nil, fetch)
+		res, err := w.run(ctx, command, w.commands.setupTimeout, nil, fetch)
 		refused := ""
 		for _, r := range res.Refused {
 			refused += "\nSIA refused a connection to " + text.OneLine(r)
@@ -291,7 +291,7 @@ func (w *attemptRunner) keepSetup(ctx context.Context, fresh string) error {
 		return fmt.Errorf("keep what setup fetched: %w", err)
 	}
 	w.deps = filepath.Join(w.kept, depsFolder)
-	w.factory.pruneSetups()
+	w.commands.pruneSetups()
 	return nil
 }
 

@@ -17,7 +17,7 @@ import (
 //
 //test:thorough
 func TestSetupThatTakesTooLongIsTold(t *testing.T) {
-	f, err := newRunnerFactory(sandboxtest.New(t, sandbox.Options{}), t.TempDir(), nil, time.Now,
+	f, err := NewCommands(sandboxtest.New(t, sandbox.Options{}), t.TempDir(), nil, time.Now,
 		slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +51,7 @@ func TestSetupThatWaitsForARefusedHostIsTold(t *testing.T) {
 		`printf 'CONNECT other.example:443 HTTP/1.1\r\nHost: x\r\n\r\n' >&3; head -1 <&3; sleep 600`}}
 	message := ""
 	for within := 200 * time.Millisecond; within < time.Minute; within *= 2 { // for slow machines
-		f, err := newRunnerFactory(box, t.TempDir(), []string{"allowed.example"}, time.Now, slog.New(slog.DiscardHandler))
+		f, err := NewCommands(box, t.TempDir(), []string{"allowed.example"}, time.Now, slog.New(slog.DiscardHandler))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +77,7 @@ func TestOldBuildsGo(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	f, err := newRunnerFactory(sandboxtest.New(t, sandbox.Options{}), cache, nil, func() time.Time { return now },
+	f, err := NewCommands(sandboxtest.New(t, sandbox.Options{}), cache, nil, func() time.Time { return now },
 		slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)

@@ -195,7 +195,7 @@ func (a *App) startWork(ctx context.Context, g *deps, o Options) (err error) {
 	if c.Roles.Has(RoleWeb) {
 		a.pages, err = web.New(web.Deps{
 			From: g.store, Do: p.intake, Lessons: g.lessons, Settings: g.settings,
-			Advise: newAdviser(g.store, g.settings, p.chooser, p.who), Diffs: newDiffer(g),
+			Advise: adviser{g.store}, Diffs: newDiffer(g),
 			Models: a.probes, Links: c.links(), Logger: g.log, Now: g.now, Ending: a.ending,
 		})
 		if err != nil {

@@ -43,34 +43,6 @@ func press(t *testing.T, s *apptest.Stage, v viewer.Viewer, path string, pairs .
 	return said
 }
 
-// Before anything was learned the pages show the shipped tables' expectations, by the policies in force.
-func TestPagesSayWhatWouldBeDone(t *testing.T) {
-	t.Parallel()
-	s := shop(t, "pass")
-	n := open(t, s, "Greet the customers")
-	s.Settle()
-	r := httptest.NewRequestWithContext(viewer.With(t.Context(), viewer.Viewer{Operator: true}), http.MethodGet,
-		fmt.Sprintf("/techniques?repo=%d&pattern=wrong-tool", s.Task(n).Repo.ID), nil)
-	w := httptest.NewRecorder()
-	s.App.Pages().ServeHTTP(w, r)
-	for _, want := range []string{"What would be tried next", `<td class="num">38 %</td>`, `<td class="num">0 of 0</td>`,
-		"nobody has tried it on this pattern yet"} {
-		if !strings.Contains(w.Body.String(), want) {
-			t.Errorf("%d: the page lacks %q:\n%s", w.Code, want, w.Body)
-		}
-	}
-	r = httptest.NewRequestWithContext(viewer.With(t.Context(), viewer.Viewer{Operator: true}), http.MethodGet,
-		fmt.Sprintf("/coders?repo=%d&kind=docs", s.Task(n).Repo.ID), nil)
-	w = httptest.NewRecorder()
-	s.App.Pages().ServeHTTP(w, r)
-	for _, want := range []string{"Who would take a new task", `<option value="docs" selected>`,
-		`<th scope="row" class="name">coder</th>`, "It is the only one that may work here. The first takes it"} {
-		if !strings.Contains(w.Body.String(), want) {
-			t.Errorf("%d: the page of coders lacks %q:\n%s", w.Code, want, w.Body)
-		}
-	}
-}
-
 // Buttons on a page work like comments: GitHub decides whether the user has permission, regardless of the time of
 // sign-in; the answer reports the result; and the task continues accordingly.
 //

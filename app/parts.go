@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/sia-bot/sia/app/welcome"
 	"github.com/sia-bot/sia/app/work"
 	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/policies/bandit"
 	"github.com/sia-bot/sia/policies/coder"
 	"github.com/sia-bot/sia/sia/diagnose"
 )
@@ -28,8 +30,6 @@ type parts struct {
 	intake  *webhook.Intake
 	worker  *work.Worker
 	sweeper *sweep.Sweeper
-	chooser *learn.Chooser
-	who     assigner           // chooses coders
 	runners *runner.Dispatcher // runs attempts on runners; nil: they run here
 }
 
@@ -48,9 +48,6 @@ func newParts(g *deps, c Config, box *sandbox.Sandbox, ending <-chan struct{}) (
 	}); err != nil {
 		return p, err
 	}
-	if p.chooser, err = newChooser(g, c); err != nil {
-		return p, err
-	}
 	looker := sweep.NewLooker(g.store, g.github, p.intake, g.now)
 	var remote work.RemoteAgents
 	if c.OnRunners && c.Roles.Has(RoleWork) {
@@ -59,7 +56,7 @@ func newParts(g *deps, c Config, box *sandbox.Sandbox, ending <-chan struct{}) (
 		}
 		remote = p.runners
 	}
-	if p.worker, p.who, err = newWorker(g, c, box, looker, p.chooser, remote); err != nil {
+	if p.worker, err = newWorker(g, c, box, looker, remote); err != nil {
 		return p, err
 	}
 	p.sweeper = sweep.New(looker, p.worker, p.worker, g.lessons, g.evolver, boards, g.log)
@@ -75,64 +72,74 @@ func newWelcomer(g *deps, c Config) (webhook.Welcomer, error) {
 		Allowed: sandbox.AllowedHosts(c.SetupHosts).Allows, Now: g.now})
 }
 
-// newWorker creates the worker, and the assigner that it uses.
+// newWorker creates the worker.
 func newWorker(
-	g *deps, c Config, box *sandbox.Sandbox, looker work.Looker, chooser *learn.Chooser, remote work.RemoteAgents,
-) (_ *work.Worker, by assigner, err error) {
+	g *deps, c Config, box *sandbox.Sandbox, looker work.Looker, remote work.RemoteAgents,
+) (_ *work.Worker, err error) {
+	chooser, err := newChooser(g, c)
+	if err != nil {
+		return nil, err
+	}
 	chains := map[string]*llm.Chain{}
 	for role, m := range c.Models.Roles() {
 		if chains[role], err = m.Chain(role, g.log); err != nil {
-			return nil, by, err
+			return nil, err
 		}
 	}
-	coders, err := newCoders(g, c, box)
+	commands, err := agent.NewCommands(box, sandboxCache(c), c.SetupHosts, g.now, g.log)
 	if err != nil {
-		return nil, by, err
+		return nil, err
 	}
-	checker, err := agent.NewCommands(box, sandboxCache(c), c.SetupHosts, g.now, g.log)
+	coders, err := newCoders(g, c, commands)
 	if err != nil {
-		return nil, by, err
+		return nil, err
 	}
 	assign := policies.ShippedAssign()
-	who := coder.New(assign.Parameters)
-	by = assigner{learn.NewDecider(g.store, who, g.evolver, checker.Runs(), g.now), coders}
+	decider := learn.NewDecider(g.store, coder.New(assign.Parameters), g.evolver, commands.Runs(), g.now)
 	g.tests = evidence.NewLooker(box, filepath.Join(sandboxCache(c), "tests"), c.SetupHosts, g.now)
-	w, err := work.New(work.Deps{
+	return work.New(work.Deps{
 		Store: g.store, GitHub: g.github, Git: g.git, Coders: coders,
 		Diagnoser: &diagnose.Diagnoser{Model: chains["sia"], Log: g.log, LastTry: store.LastTry},
-		Reviewer:  &diagnose.Reviewer{Model: chains["reviewer"], Log: g.log}, Checker: checker,
+		Reviewer:  &diagnose.Reviewer{Model: chains["reviewer"], Log: g.log}, Checker: commands,
 		Evidence: g.tests,
 		Settings: g.settings, Looker: looker, Chooser: chooser,
-		Decider: by.decider,
+		Decider: decider,
 		Lessons: g.lessons, Memory: g.memory, Canceller: g.store, RemoteAgents: remote,
 		Links: c.links(), Secrets: g.secrets, Logger: g.log, Now: g.now, Shared: store.IsPostgres(c.DB),
 		Anonymous: g.local.Anonymous, BeforeTests: g.local.BeforeTests, Findings: g.local.Findings,
 	})
-	return w, by, err
+}
+
+// newChooser returns a chooser of techniques.
+func newChooser(g *deps, c Config) (*learn.Chooser, error) {
+	setup, err := setupOf(c)
+	if err != nil {
+		return nil, err
+	}
+	return learn.NewChooser(g.store, bandit.NewLearner(policies.ShippedTechnique()), setup, g.now), nil
 }
 
 // sandboxCache returns the folder with downloads and builds of the sandbox.
 func sandboxCache(c Config) string { return filepath.Join(c.Dir, "sandbox") }
 
-// newCoders creates the coders, with a sandbox if there is one.
-func newCoders(g *deps, c Config, box *sandbox.Sandbox) (out work.Coders, err error) {
+// newCoders creates the coders.
+func newCoders(g *deps, c Config, commands *agent.Commands) (out work.Coders, err error) {
 	table := policies.ShippedCoders()
-	cache := sandboxCache(c)
 	for _, one := range c.Models.coders() {
 		model, err := one.Model.Chain(one.Name, g.log)
 		if err != nil {
 			return out, err
 		}
 		builtin, err := agent.NewBuiltin(agent.BuiltinConfig{
-			Model: model, Edit: one.Edit, Sandbox: box, Cache: cache, Hosts: c.SetupHosts, Now: g.now, Logger: g.log,
+			Model: model, Edit: one.Edit, Commands: commands, Now: g.now, Logger: g.log,
 		})
 		if err != nil {
 			return out, err
 		}
-		commands, err := agent.NewCommandAgents(agent.CommandAgentsConfig{
+		others, err := agent.NewCommandAgents(agent.CommandAgentsConfig{
 			Upstream: one.Model.URL, Key: one.Model.Key, Model: one.Model.Model, Price: one.Model.Price,
-			Timeout: one.Model.Timeout, Room: g.room, Sandbox: box, Path: c.AgentPath, Env: c.AgentEnv, Cache: cache,
-			Hosts: c.SetupHosts, Now: g.now, Logger: g.log,
+			Timeout: one.Model.Timeout, Room: g.room, Commands: commands, Path: c.AgentPath, Env: c.AgentEnv,
+			Environ: os.Environ(), Now: g.now, Logger: g.log,
 		})
 		if err != nil {
 			return out, err
@@ -143,7 +150,7 @@ func newCoders(g *deps, c Config, box *sandbox.Sandbox) (out work.Coders, err er
 			}
 		}
 		known, _ := table.Of(one.Model.Model)
-		out.All = append(out.All, work.Coder{Name: one.Name, Builtin: builtin, Commands: commands, Command: one.Command,
+		out.All = append(out.All, work.Coder{Name: one.Name, Builtin: builtin, Commands: others, Command: one.Command,
 			Cost: one.cost(), Prior: known.Resolved, Known: known.Name})
 	}
 	return out, nil

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/web/setup"
 	"github.com/sia-bot/sia/app/web/signin"
 )
@@ -114,7 +115,8 @@ func waitUntilShown(ctx context.Context, reg *setup.Registration) {
 // missing returns what a server lacks in addition to its app, one sentence each; an app without id is a placeholder.
 func (c Config) missing(r setup.Registered) (all []string) {
 	if r.ID == 0 {
-		r = setup.Registered{ID: 1, GitHub: c.WithDefaults().GitHub.URL, PrivateKey: "to come", WebhookSecret: "to come"}
+		r = setup.Registered{GitHub: c.WithDefaults().GitHub.URL,
+			Registration: github.Registration{ID: 1, PrivateKey: "to come", WebhookSecret: "to come"}}
 	}
 	with, err := c.WithApp(r)
 	if err == nil {

@@ -6,13 +6,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/web/setup"
 )
 
 // The stored app completes the configuration, and two apps are never mixed.
 func TestStoredAppFillsIn(t *testing.T) {
-	stored := setup.Registered{GitHub: "https://ghe.example", API: "https://api.example/", ID: 7, PrivateKey: "k",
-		WebhookSecret: "s", ClientID: "i", ClientSecret: "c", PublicURL: "https://sia.example"}
+	stored := setup.Registered{GitHub: "https://ghe.example", API: "https://api.example/", PublicURL: "https://sia.example",
+		Registration: github.Registration{ID: 7, PrivateKey: "k", WebhookSecret: "s", ClientID: "i", ClientSecret: "c"}}
 	all := GitHubConfig{URL: "https://ghe.example", API: "https://api.example/", AppID: 7, PrivateKey: []byte("k"),
 		WebhookSecret: "s", ClientID: "i", ClientSecret: "c"}
 	elsewhere := Config{GitHub: GitHubConfig{URL: "https://github.com"}}

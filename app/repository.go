@@ -106,7 +106,11 @@ func Coders(c Config, o Options, box *sandbox.Sandbox) (out []Coder, err error) 
 		return nil, err
 	}
 	g := &deps{log: o.Logger, now: o.Now, secrets: c.secrets()}
-	coders, err := newCoders(g, c, box)
+	commands, err := agent.NewCommands(box, sandboxCache(c), c.SetupHosts, g.now, g.log)
+	if err != nil {
+		return nil, err
+	}
+	coders, err := newCoders(g, c, commands)
 	if err != nil {
 		return nil, err
 	}

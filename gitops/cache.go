@@ -22,7 +22,8 @@ type CacheOptions struct {
 	// every push that the lease allows.
 	MayPush func(ctx context.Context) error
 	// Kept returns a commit that the mirror of a remote lacks. It is called before the server is asked: another machine
-	// may have made the commit without pushing it. It returns what [Repo.PackMade] returned there, or nil if it has none.
+	// may have made the commit without pushing it, or the mirror in which it was made was broken. It returns what
+	// [Repo.PackMade] returned there, or nil if it has none.
 	Kept func(ctx context.Context, key, sha string) ([]byte, error)
 	// Keys returns the keys of the remotes that may still be read. Nil allows all.
 	Keys func(ctx context.Context) ([]string, error)
@@ -49,7 +50,6 @@ type Cache struct {
 	now      func() time.Time
 	pause    func(context.Context, time.Duration) error
 	servers  sync.Map // results of handshakes, by [Repo.serverKey]
-	locks    fileLocks
 }
 
 // The folders of a cache directory.

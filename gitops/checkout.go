@@ -11,12 +11,11 @@ import (
 	"runtime"
 	"sort"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 	"github.com/go-git/go-git/v5/plumbing/format/index"
+	"golang.org/x/sync/errgroup"
 )
 
 // maxLink is the longest symlink target that systems accept, in bytes.
@@ -60,29 +59,23 @@ func checkoutTree(ctx context.Context, o *packedObjects, tree plumbing.Hash, dir
 		return files[i].off < files[j].off
 	})
 	entries := make([]*index.Entry, len(files), len(all))
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), 4) {
-		wg.Go(func() {
-			for ctx.Err() == nil {
-				from := int(next.Add(checkoutBatch)) - checkoutBatch
-				if from >= len(files) {
-					return
+	group, within := errgroup.WithContext(ctx)
+	group.SetLimit(min(runtime.GOMAXPROCS(0), 4))
+	for from := 0; from < len(files) && within.Err() == nil; from += checkoutBatch {
+		group.Go(func() error {
+			for i := from; i < min(from+checkoutBatch, len(files)); i++ {
+				e, err := o.writeFile(within, root, files[i].treeFile)
+				if err != nil {
+					return missingIsBroken(err)
 				}
-				for i := from; i < min(from+checkoutBatch, len(files)); i++ {
-					e, err := o.writeFile(ctx, root, files[i].treeFile)
-					if err != nil {
-						cancel(missingIsBroken(err))
-						return
-					}
-					entries[i] = &e
-				}
+				entries[i] = &e
 			}
+			return nil
 		})
 	}
-	wg.Wait()
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}

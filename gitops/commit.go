@@ -28,17 +28,6 @@ func inMemory(kind plumbing.ObjectType, b []byte) newObject {
 	}}
 }
 
-// check reads the object, which compares it with its hash.
-func (o newObject) check() error {
-	in, _, err := o.open()
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	_, err = io.Copy(io.Discard, in)
-	return err
-}
-
 // writePack writes the objects as a pack.
 func writePack(out io.Writer, objs []newObject) (*packWriter, plumbing.Hash, error) {
 	w, err := newPackWriter(out, len(objs))

@@ -57,7 +57,7 @@ func (r *Repo) fetchNames(ctx context.Context, sha string, exactly bool) ([]Hist
 	ctx, cancel := context.WithTimeout(ctx, namesWithin)
 	defer cancel()
 	// A separate lock: attempts that need files don't wait for names.
-	unlock, err := r.cache.locks.lock(ctx, filepath.Join(r.dir, "names.lock"))
+	unlock, err := lock(ctx, filepath.Join(r.dir, "names.lock"))
 	if err != nil {
 		return nil, err
 	}

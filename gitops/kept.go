@@ -23,7 +23,7 @@ func (r *Repo) PackMade(ctx context.Context, sha string, most int, known ...stri
 	err = r.viewCommit(ctx, "pack commits", sha, func(o *packedObjects, h plumbing.Hash) error {
 		out = nil
 		return o.eachMade(h, known, func(c *object.Commit) error {
-			pack, err := o.packOf(c, most)
+			pack, err := o.packOf(c.Hash, most)
 			if err == nil {
 				out = append(out, PackedCommit{SHA: c.Hash.String(), Pack: pack})
 			}
@@ -58,15 +58,9 @@ func (o *packedObjects) eachMade(h plumbing.Hash, known []string, visit func(*ob
 }
 
 // packOf packs a commit with everything that its parents lack; nil when that is larger than most.
-func (o *packedObjects) packOf(c *object.Commit, most int) ([]byte, error) {
-	parents, err := o.treesOf(c.ParentHashes)
+func (o *packedObjects) packOf(c plumbing.Hash, most int) ([]byte, error) {
+	objs, err := o.ownObjects(c)
 	if err != nil {
-		return nil, err
-	}
-	objs := []newObject{o.packable(c.Hash, plumbing.CommitObject)}
-	if err := newMissingObjects(parents, o.readTree).find(c.TreeHash, func(id plumbing.Hash, kind plumbing.ObjectType) {
-		objs = append(objs, o.packable(id, kind))
-	}); err != nil {
 		return nil, err
 	}
 	var out bytes.Buffer
@@ -75,6 +69,23 @@ func (o *packedObjects) packOf(c *object.Commit, most int) ([]byte, error) {
 		return nil, nil
 	}
 	return out.Bytes(), err
+}
+
+// ownObjects lists a commit and everything that its parents lack.
+func (o *packedObjects) ownObjects(commit plumbing.Hash) ([]newObject, error) {
+	c, err := o.readCommit(commit)
+	if err != nil {
+		return nil, err
+	}
+	parents, err := o.treesOf(c.ParentHashes)
+	if err != nil {
+		return nil, err
+	}
+	objs := []newObject{o.packable(commit, plumbing.CommitObject)}
+	err = newMissingObjects(parents, o.readTree).find(c.TreeHash, func(id plumbing.Hash, kind plumbing.ObjectType) {
+		objs = append(objs, o.packable(id, kind))
+	})
+	return objs, err
 }
 
 // takeKept adds a commit from [CacheOptions.Kept] to the mirror and reports whether there was one.

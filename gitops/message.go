@@ -28,23 +28,6 @@ type CommitSpec struct {
 
 var trailerLine = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9-]*)\s*:\s*(.*)$`)
 
-// endsInTrailers reports whether the last paragraph of a message is all trailers and not the first paragraph. An
-// indented line continues the previous one.
-func endsInTrailers(message string) bool {
-	message = strings.TrimRight(strings.ReplaceAll(message, "\r\n", "\n"), " \t\n")
-	i := strings.LastIndex(message, "\n\n")
-	if i < 0 {
-		return false
-	}
-	for n, line := range strings.Split(message[i+2:], "\n") {
-		indented := strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t")
-		if !trailerLine.MatchString(line) && !(n > 0 && indented) {
-			return false
-		}
-	}
-	return true
-}
-
 // message is the spec's message with its trailers.
 func (s CommitSpec) message() (string, error) {
 	text := strings.TrimSpace(strings.ReplaceAll(s.Message, "\r\n", "\n"))
@@ -56,7 +39,7 @@ func (s CommitSpec) message() (string, error) {
 	}
 	var b strings.Builder
 	b.WriteString(text + "\n")
-	if len(s.Trailers) > 0 && !endsInTrailers(text) {
+	if len(s.Trailers) > 0 {
 		b.WriteString("\n")
 	}
 	for _, t := range s.Trailers {

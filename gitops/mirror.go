@@ -14,14 +14,13 @@ import (
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/filemode"
 )
 
 // A mirror's folder holds generations and the file "current", which names the present one. Each generation is a bare
 // repository. A broken or overgrown generation is replaced. The old one is removed an hour later, so that its readers
 // can finish. Within a generation:
 //
-//	objects/pack/         packs only, no loose objects; <name>.keep marks one of commits made here
+//	objects/pack/         packs only, no loose objects
 //	shallow               the commits with parents that we don't have
 //	refs/sia/fetched/<sha>  commits that came from the server with all their files
 //	refs/sia/made/<sha>     commits made here; their packs hold all that their parents lack
@@ -85,16 +84,16 @@ func (r *Repo) presentMirror() (mirror, bool) {
 
 // lockWrite locks the mirror for a change.
 func (r *Repo) lockWrite(ctx context.Context) (func(), error) {
-	return r.cache.locks.lock(ctx, filepath.Join(r.dir, "write.lock"))
+	return lock(ctx, filepath.Join(r.dir, "write.lock"))
 }
 
 // lockFetch locks the mirror for a transfer, so that nothing is fetched twice.
 func (r *Repo) lockFetch(ctx context.Context) (func(), error) {
-	return r.cache.locks.lock(ctx, filepath.Join(r.dir, "fetch.lock"))
+	return lock(ctx, filepath.Join(r.dir, "fetch.lock"))
 }
 
-// renewMirror replaces a generation by one with only the commits made here, which exist nowhere else. It does nothing
-// if the generation was already replaced.
+// renewMirror replaces a generation by one with only the commits made here. From a broken one nothing is carried over:
+// [CacheOptions.Kept] has what must not be lost. It does nothing if the generation was already replaced.
 func (r *Repo) renewMirror(ctx context.Context, old mirror) error {
 	unlock, err := r.lockWrite(ctx)
 	if err != nil {
@@ -120,7 +119,11 @@ func (r *Repo) newGeneration(ctx context.Context, old mirror) (mirror, error) {
 		os.WriteFile(filepath.Join(dir, "HEAD"), []byte("ref: refs/heads/main\n"), 0o600),
 		os.WriteFile(filepath.Join(dir, "config"), []byte("[core]\n\trepositoryformatversion = 0\n\tbare = true\n"), 0o600))
 	if err == nil && old.dir != "" {
-		err = r.carryOver(ctx, old, m)
+		if err = r.carryOver(ctx, old, m); errors.Is(err, errBroken) || errors.Is(err, errNoObject) {
+			r.cache.log.WarnContext(ctx, "commits made in a broken mirror are not carried over", "mirror", r.remote.Key,
+				"error", err)
+			err = nil
+		}
 	}
 	if err == nil {
 		err = writeFile(filepath.Join(r.dir, currentFile), 0o600, func(w io.Writer) error {
@@ -136,101 +139,49 @@ func (r *Repo) newGeneration(ctx context.Context, old mirror) (mirror, error) {
 	return m, nil
 }
 
-// carryOver packs the commits made here into one pack: with a pack each, they would fill the next generation, too. A
-// commit that can't be read is lost.
+// carryOver packs the commits made here into one pack: with a pack each, they would fill the next generation, too.
 func (r *Repo) carryOver(ctx context.Context, old, to mirror) error {
-	o := old.madeObjects()
+	made, at, err := old.markedCommits("made")
+	if err != nil {
+		return err
+	}
+	made = slices.DeleteFunc(made, func(h plumbing.Hash) bool { return r.cache.now().Sub(at[h]) > keepMade })
+	if len(made) == 0 {
+		return nil
+	}
+	o, err := openObjects(old.dir)
+	if err != nil {
+		return err
+	}
 	defer o.close()
-	made, at, _ := old.markedCommits("made") // commits that can't be listed can't be carried over
-	packed := map[plumbing.Hash]bool{}
 	var objs []newObject
-	var carried []plumbing.Hash
+	packed := map[plumbing.Hash]bool{}
 	for _, h := range made {
-		if r.cache.now().Sub(at[h]) > keepMade {
-			continue
-		}
-		own, err := o.ownObjects(h, packed)
+		own, err := o.ownObjects(h)
 		if err != nil {
-			r.cache.log.Warn("commit in broken mirror is lost", "mirror", r.remote.Key, "commit", h, "error", err)
-			continue
+			return err
 		}
 		for _, obj := range own {
-			packed[obj.id] = true
+			if !packed[obj.id] {
+				packed[obj.id], objs = true, append(objs, obj)
+			}
 		}
-		objs, carried = append(objs, own...), append(carried, h)
-	}
-	if len(carried) == 0 {
-		return nil
 	}
 	x, err := r.packNew(ctx, objs)
 	if err != nil {
 		return err
 	}
 	defer x.remove()
-	if err := to.addPack(x, true); err != nil {
+	if err := to.addPack(x); err != nil {
 		return err
 	}
-	for _, h := range carried {
+	for _, h := range made {
 		if err := errors.Join(to.markCommit("made", h.String()),
 			os.Chtimes(to.refPath("made", h.String()), at[h], at[h])); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// madeObjects opens the packs of commits made here; packs that can't be opened are left out.
-func (m mirror) madeObjects() *packedObjects {
-	o := &packedObjects{from: m}
-	keeps, _ := fs.Glob(os.DirFS(m.packsDir()), "*.keep") // the folder's own name is no pattern
-	for _, name := range keeps {
-		p, err := openPack(filepath.Join(m.packsDir(), strings.TrimSuffix(name, ".keep")), &o.bases)
-		if err == nil {
-			o.packs = append(o.packs, p)
-		}
-	}
-	return o
-}
-
-// ownObjects lists the objects of a commit in these packs, without those in packed. The others are in fetched commits.
-// Each object is read, to make sure that it can be written.
-func (o *packedObjects) ownObjects(commit plumbing.Hash, packed map[plumbing.Hash]bool) ([]newObject, error) {
-	c, err := o.readCommit(commit)
-	if err != nil {
-		return nil, err
-	}
-	own := []newObject{o.packable(commit, plumbing.CommitObject)}
-	listed := map[plumbing.Hash]bool{}
-	var list func(id plumbing.Hash, kind plumbing.ObjectType) error
-	list = func(id plumbing.Hash, kind plumbing.ObjectType) error {
-		if packed[id] || listed[id] || !o.hasObject(id) {
-			return nil
-		}
-		listed[id] = true
-		obj := o.packable(id, kind)
-		own = append(own, obj)
-		if kind == plumbing.BlobObject {
-			return obj.check()
-		}
-		entries, err := o.readTree(id)
-		if err != nil {
-			return err
-		}
-		for _, e := range entries {
-			switch {
-			case e.mode == filemode.Submodule:
-			case e.isDir():
-				err = list(e.id, plumbing.TreeObject)
-			default:
-				err = list(e.id, plumbing.BlobObject)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	return own, list(c.TreeHash, plumbing.TreeObject)
 }
 
 // retireOld removes generations without readers.
@@ -323,7 +274,7 @@ func (r *Repo) installPack(
 		return err
 	}
 	if x.count > 0 {
-		if err := m.addPack(x, kind == "made"); err != nil {
+		if err := m.addPack(x); err != nil {
 			return fmt.Errorf("install pack: %w", err)
 		}
 	}
@@ -335,14 +286,9 @@ func (r *Repo) installPack(
 	return nil
 }
 
-// addPack moves a pack into the mirror; made marks a pack of commits made here.
-func (m mirror) addPack(x indexedPack, made bool) error {
+// addPack moves a pack into the mirror.
+func (m mirror) addPack(x indexedPack) error {
 	dst := filepath.Join(m.packsDir(), "pack-"+x.checksum.String())
-	if made {
-		if err := os.WriteFile(dst+".keep", nil, 0o600); err != nil {
-			return err
-		}
-	}
 	if err := errors.Join(os.Rename(x.base+".pack", dst+".pack"), os.Rename(x.base+".idx", dst+".idx")); err != nil {
 		return err
 	}

@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// A mirror damaged in any way is replaced, and the commit made in it that nobody else has can still be pushed.
+// A mirror damaged in any way is replaced, and the commit made in it that the server lacks can still be pushed, since
+// it was kept elsewhere.
 //
 //test:thorough
 func TestBrokenMirror(t *testing.T) {
@@ -58,6 +59,7 @@ func TestBrokenMirror(t *testing.T) {
 			lost := strings.HasPrefix(name, "all") || strings.HasPrefix(name, "mirror") || strings.HasPrefix(name, "name")
 			if !lost {
 				sha = f.change(f.main, "mine")
+				f.keep(sha)
 			}
 			spoil(t, m, packs[0])
 			if got := must[[]byte](t)(f.repo.ReadFile(ctx, f.main, "README.md", 100)); string(got) != "# App\n\nHello.\n" {
@@ -78,6 +80,20 @@ func TestBrokenMirror(t *testing.T) {
 				t.Errorf("Diff = %+v", d)
 			}
 		})
+	}
+}
+
+// keep makes the cache find what a commit is made of elsewhere; see [CacheOptions.Kept].
+func (f *fixture) keep(sha string) {
+	f.t.Helper()
+	made := must[[]PackedCommit](f.t)(f.repo.PackMade(f.t.Context(), sha, 1<<20))
+	f.cache.kept = func(_ context.Context, _, sha string) ([]byte, error) {
+		for _, c := range made {
+			if c.SHA == sha {
+				return c.Pack, nil
+			}
+		}
+		return nil, nil
 	}
 }
 
@@ -139,15 +155,12 @@ func TestOvergrownMirror(t *testing.T) {
 }
 
 // Commits made here don't fill the mirror permanently: the next generation has them in one pack, except those that are
-// too old or damaged.
+// too old. If one is damaged, the next generation is empty, and they are restored from where they were kept.
 func TestMirrorFullOfMadeCommits(t *testing.T) {
 	f := newFixture(t)
 	ctx := t.Context()
 	must[string](t)(f.repo.Fetch(ctx, "main"))
 	m := must[mirror](t)(f.repo.mirror(ctx))
-	damaged := f.change(f.main, "damaged")
-	keep := must[[]string](t)(filepath.Glob(filepath.Join(m.packsDir(), "*.keep")))
-	overwrite(t, strings.TrimSuffix(keep[0], "keep")+"pack", 30, "\xff\xff\xff\xff")
 	old := f.change(f.main, "old")
 	long := time.Now().Add(-keepMade - time.Hour)
 	must0(t, os.Chtimes(m.refPath("made", old), long, long))
@@ -165,13 +178,21 @@ func TestMirrorFullOfMadeCommits(t *testing.T) {
 	if packs := must[[]string](t)(filepath.Glob(filepath.Join(now.packsDir(), "*.pack"))); now == m || len(packs) > 3 {
 		t.Errorf("%d packs", len(packs))
 	}
-	for _, sha := range []string{damaged, old} {
-		if err := f.repo.FetchCommit(ctx, sha); err == nil {
-			t.Errorf("%s was carried over", sha)
-		}
+	if err := f.repo.FetchCommit(ctx, old); err == nil {
+		t.Errorf("%s was carried over", old)
 	}
 	must0(t, f.repo.renewMirror(ctx, now))
-	for i, sha := range []string{made[maxPacks-1], on} {
+	now = must[mirror](t)(f.repo.mirror(ctx))
+	f.keep(on)
+	for _, pack := range must[[]string](t)(filepath.Glob(filepath.Join(now.packsDir(), "*.pack"))) {
+		overwrite(t, pack, 30, "\xff\xff\xff\xff")
+	}
+	must0(t, f.repo.renewMirror(ctx, now))
+	now = must[mirror](t)(f.repo.mirror(ctx))
+	if packs := must[[]string](t)(filepath.Glob(filepath.Join(now.packsDir(), "*.pack"))); len(packs) != 0 {
+		t.Errorf("%d packs of a damaged mirror were carried over", len(packs))
+	}
+	for i, sha := range []string{made[0], on} {
 		must0(t, f.repo.Push(ctx, branchName(i), sha, ""))
 	}
 	git(t, f.bare, "fsck", "--strict", "--full")

@@ -194,6 +194,15 @@ func objectID(kind plumbing.ObjectType, content []byte) plumbing.Hash {
 	return sum.sum()
 }
 
+// BlobID returns git's ID of a file's content; "" if it can't be read.
+func BlobID(size int64, content io.Reader) string {
+	sum := newHasher(plumbing.BlobObject, size)
+	if _, err := io.Copy(sum, content); err != nil {
+		return ""
+	}
+	return sum.sum().String()
+}
+
 // readCommit reads and decodes a commit.
 func (o *packedObjects) readCommit(h plumbing.Hash) (*object.Commit, error) {
 	b, err := o.readObject(h, plumbing.CommitObject)

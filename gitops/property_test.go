@@ -118,22 +118,6 @@ func TestPatchProperty(t *testing.T) {
 	})
 }
 
-func TestEndsInTrailers(t *testing.T) {
-	for in, want := range map[string]bool{
-		"Subject: not a trailer":                false,
-		"S\n\nBody only.":                       false,
-		"S\n\nA: 1\nB-c: 2\n  and on\nA: 3\n":   true,
-		"S\r\n\r\nA: 1\r\n":                     true,
-		"S\n\nA: 1\nbut this is a sentence\n":   false,
-		"S\n\n  indented: first\n":              false,
-		"S\n\nBody\n\nSigned-off-by: A <a@b>\n": true,
-	} {
-		if got := endsInTrailers(in); got != want {
-			t.Errorf("endsInTrailers(%q) = %v, want %v", in, got, want)
-		}
-	}
-}
-
 func TestSafeName(t *testing.T) {
 	for _, bad := range []string{"", ".", "..", ".git", ".GIT", ".git ", ".git.", "git~1", ".g\u200cit",
 		".git::$INDEX_ALLOCATION", "a/b", "a\x00"} {
@@ -207,7 +191,6 @@ func FuzzFiles(f *testing.F) {
 			}
 		}
 		_, _ = decodeIndex(b)
-		_ = endsInTrailers(string(b))
 		_ = quotePath(p)
 	})
 }

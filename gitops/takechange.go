@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/sia-bot/sia/sia/gitignore"
 )
 
 // Bounds of a change made by another machine, which is trusted less than this one.
@@ -134,7 +135,7 @@ func staysInside(dir, target string) bool {
 	}
 	at := dir
 	for name := range strings.SplitSeq(target, "/") { // step by step: a folder on the way may itself be a symlink
-		if at = path.Join(at, name); at == ".." || strings.HasPrefix(at, "../") || isDotGit(name) {
+		if at = path.Join(at, name); at == ".." || strings.HasPrefix(at, "../") || gitignore.IsDotGit(name) {
 			return false
 		}
 	}

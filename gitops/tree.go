@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/sia-bot/sia/sia/gitignore"
 )
 
 // treeEntry is one line of a tree.
@@ -65,21 +66,7 @@ func parseTree(b []byte) ([]treeEntry, error) {
 
 // safeName reports whether a tree may have a file of this name.
 func safeName(name string) bool {
-	return name != "" && name != "." && name != ".." && !strings.ContainsAny(name, "/\x00") && !isDotGit(name)
-}
-
-// isDotGit reports whether some file system treats name as ".git" (CVE-2014-9390; git refuses the same in fsck).
-func isDotGit(name string) bool {
-	trimmed := strings.Map(func(c rune) rune {
-		switch { // HFS+ ignores these
-		case c >= 0x200c && c <= 0x200f, c >= 0x202a && c <= 0x202e, c >= 0x206a && c <= 0x206f, c == 0xfeff:
-			return -1
-		}
-		return c
-	}, name)
-	trimmed, _, _ = strings.Cut(trimmed, ":") // a stream of NTFS
-	trimmed = strings.TrimRight(trimmed, ". ")
-	return strings.EqualFold(trimmed, ".git") || strings.EqualFold(trimmed, "git~1")
+	return name != "" && name != "." && name != ".." && !strings.ContainsAny(name, "/\x00") && !gitignore.IsDotGit(name)
 }
 
 // portableName reports whether a new file may have this name. Existing names may have a backslash: it is a part of a

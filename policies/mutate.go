@@ -78,7 +78,7 @@ func Mutate(p Policy, m Mutation) (Policy, error) {
 
 // written returns a YAML file with another value at a path. The rest of the file stays as it is.
 func written(source []byte, path []string, value string) ([]byte, error) {
-	f, err := yamlfile.Syntax(source, parser.ParseComments)
+	f, err := yamlfile.Syntax(source, parser.ParseComments, parser.AllowDuplicateMapKey())
 	if err != nil {
 		return nil, err
 	}

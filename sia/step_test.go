@@ -188,7 +188,11 @@ func holdsPlan(t *rapid.T, before, after Task, e Event) {
 	if after.Brief.Plan != nil && before.Brief.Plan == nil {
 		_, yes := e.Fact.(Approve)
 		a, answer := e.Fact.(AnswerGiven)
-		if open := before.Escalation; before.State != Escalated || open.Kind != AskPlan || open.URL == "" ||
+		state := before.State
+		if state == OnHold { // an answer during a pause is applied to the state that the task resumes in
+			state = before.Pause.From
+		}
+		if open := before.Escalation; state != Escalated || open.Kind != AskPlan || open.URL == "" ||
 			!yes && !(answer && a == AnswerGiven{Letter: "A"}) {
 			t.Fatalf("a plan was approved by %#v while %s", e.Fact, before.State)
 		}

@@ -75,7 +75,7 @@ func (w *world) sha() SHA { w.serial++; return SHA(fmt.Sprintf("%040x", w.serial
 func (w *world) outcome(f Effect) Fact {
 	t := w.t
 	if evenly(t, "effect fails", 0, 59) == 0 {
-		return EffectFailed{Effect: f.Kind, Reason: "it could not be reached"}
+		return EffectFailed{Effect: f.Kind, SHA: f.SHA, Part: f.Part, Reason: "it could not be reached"}
 	}
 	switch f.Kind {
 	case DoBegin:

@@ -31,23 +31,25 @@ const module = "github.com/sia-bot/sia"
 //	cmd → app → {webhook, work, settings, learn, trial, improve, memory, sweep, dashboard, notify, welcome, web, metrics,
 //	trace, probe, runner}
 //	    → {store, github, render, agent/testrun} → {agent/*, gitops, policies, atomicfile, clientaddr,
-//	lease, look} → sia/*
+//	expiring, lease, look} → sia/*
 //	→ sia → base
 var layers = [][]string{
 	{"sia/lazyregexp"},
-	{"sia/gitignore", "sia/glob", "sia/invalid", "sia/keyword", "sia/plan", "sia/project", "sia/text", "sia/visible"},
+	{"sia/gitignore", "sia/glob", "sia/invalid", "sia/junit", "sia/keyword", "sia/plan", "sia/project", "sia/text",
+		"sia/view", "sia/visible"},
 	{"sia/yamlfile"},
 	{"sia"},
 	{"sia/...", "agent/tool/symbol"},
 	{"agent/locate"},
-	{"agent/...", "gitops/...", "policies/...", "app/atomicfile", "app/clientaddr", "app/lease", "app/look"},
+	{"agent/...", "gitops/...", "policies/...", "app/atomicfile", "app/clientaddr",
+		"app/expiring", "app/lease", "app/look"},
 	{"app/store/...", "app/github/...", "app/render/...", "agent/testrun/..."},
 	{"app/webhook/...", "app/work/...", "app/settings/...", "app/learn/...", "app/trial/...",
 		"app/improve/...", "app/memory/...", "app/sweep/...", "app/dashboard", "app/notify", "app/welcome",
 		"app/web/...", "app/metrics", "app/trace", "app/probe", "app/runner/..."},
 	{"app"},
 	{"lab/..."},
-	{"lab/located", "lab/scale"},
+	{"lab/abuse", "lab/located", "lab/scale"},
 	{"cmd/internal/cli"},
 	{"cmd/..."},
 }
@@ -58,18 +60,19 @@ var baseImporters = []string{"policies", "agent/llm"}
 
 // alone import nothing of ours outside their own folder.
 var alone = []string{"gitops", "policies", "agent/llm", "agent/sandbox", "agent/gateway", "sim/ghsim", "sim/scripted",
-	"sim/flavour", "sim/kubesim", "app/atomicfile",
+	"sim/flavour", "sim/kubesim", "app/atomicfile", "app/expiring",
 	"app/clientaddr", "app/lease", "app/look"}
 
 // exceptions are imports that the layers would forbid, each with its reason.
 var exceptions = map[[2]string]string{
-	{"sia/diagnose", "agent/llm"}:      "a diagnosis is a model's answer",
-	{"sia/improve", "agent/llm"}:       "so is an improvement",
-	{"sia/diagnose", "sia/technique"}:  "a diagnosis chooses from the library and applies what it chose",
-	{"sia/diagnose", "sia/escalate"}:   "a diagnosis that needs a person is a question",
-	{"gitops", "sia/gitignore"}:        "tools leave out what commits leave out",
-	{"agent/tool", "agent/sandbox"}:    "the run tool runs commands",
-	{"agent/service", "agent/sandbox"}: "a service is a server of the sandbox",
+	{"sia/diagnose", "agent/llm"}:        "a diagnosis is a model's answer",
+	{"sia/improve", "agent/llm"}:         "so is an improvement",
+	{"sia/diagnose", "sia/technique"}:    "a diagnosis chooses from the library and applies what it chose",
+	{"sia/diagnose", "sia/escalate"}:     "a diagnosis that needs a person is a question",
+	{"gitops", "sia/gitignore"}:          "tools leave out what commits leave out",
+	{"agent/tool", "agent/sandbox"}:      "the run tool runs commands",
+	{"agent/service", "agent/sandbox"}:   "a service is a server of the sandbox",
+	{"agent/gateway", "agent/llm/usage"}: "there is one reading of the usage that endpoints report",
 
 	{"agent/service", "agent/sandbox/sandboxtest"}: "and is tested in it",
 
@@ -334,6 +337,8 @@ func TestTheRulesThemselves(t *testing.T) {
 		{"app/notify", "app/sweep", false},
 		{"app/learn", "app/store", true},
 		{"lab/scale", "sim/ghsim", true},
+		{"lab/abuse", "lab/replay", true},
+		{"lab/abuse", "sim/stage", true},
 		{"lab/replay", "gitops", true},
 		{"lab/replay", "app/atomicfile", true},
 		{"app/store", "app/atomicfile", true},

@@ -19,6 +19,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/sia-bot/sia/agent/llm/usage"
 )
 
 // Limits of a call.
@@ -30,9 +32,8 @@ const (
 	bytesPerToken       = 3                // below the real value, so that estimates are not too low
 )
 
-// Usage is the usage of a call, in tokens. Input includes Cached, tokens read from the endpoint's cache, and Written,
-// tokens written to it.
-type Usage struct{ Input, Cached, Written, Output int }
+// Usage is the usage of a call.
+type Usage = usage.Tokens
 
 // Call is a call that a meter allowed.
 type Call struct {
@@ -195,7 +196,7 @@ func (g *Gateway) call(w http.ResponseWriter, r *http.Request, p protocol) {
 	release()
 	if err != nil {
 		if sent {
-			used = newCounter(false).usage(call, false)
+			used = new(counter).usage(call, false)
 		}
 		why := "can't be reached"
 		if errors.Is(err, errTimeout) {
@@ -214,7 +215,7 @@ func (g *Gateway) call(w http.ResponseWriter, r *http.Request, p protocol) {
 	} else {
 		g.note(resp.StatusCode, "the endpoint answered "+resp.Status)
 	}
-	used = g.pass(w, resp, call)
+	used = g.pass(w, p, resp, call)
 }
 
 // parse parses a request. Only one is parsed at a time on this server.
@@ -366,14 +367,15 @@ func (g *Gateway) ask(r *http.Request, p protocol, body []byte) (resp *http.Resp
 }
 
 // pass passes on an answer as a stream and returns its usage.
-func (g *Gateway) pass(w http.ResponseWriter, resp *http.Response, call Call) Usage {
+func (g *Gateway) pass(w http.ResponseWriter, p protocol, resp *http.Response, call Call) Usage {
 	for _, name := range responseHeaders {
 		if v := resp.Header.Get(name); v != "" {
 			w.Header().Set(name, v)
 		}
 	}
 	w.WriteHeader(resp.StatusCode)
-	count := newCounter(strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream"))
+	count := &counter{stream: strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream"),
+		beside: p.path == messagesPath}
 	control := http.NewResponseController(w)
 	buf := make([]byte, 32<<10)
 	whole := false

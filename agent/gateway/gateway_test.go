@@ -424,6 +424,15 @@ func TestCacheIsBooked(t *testing.T) {
 			`{"usage":{"prompt_tokens":100,"completion_tokens":5,` +
 				`"total_tokens":105,"prompt_tokens_details":{"cached_tokens":60,"cache_write_tokens":30}}}`,
 			gateway.Usage{Input: 100, Cached: 60, Written: 30, Output: 5}},
+		"chat, numbers in quotes": {"/v1/chat/completions", "application/json",
+			`{"usage":{"prompt_tokens":"100","completion_tokens":"5"}}`, gateway.Usage{Input: 100, Output: 5}},
+		"chat, reasoning beside the output": {"/v1/chat/completions", "application/json",
+			`{"usage":{"prompt_tokens":100,"completion_tokens":5,"completion_tokens_details":{"reasoning_tokens":70}}}`,
+			gateway.Usage{Input: 100, Output: 70}},
+		"chat, cache creation": {"/v1/chat/completions", "application/json",
+			`{"usage":{"prompt_tokens":100,"completion_tokens":5,` +
+				`"prompt_tokens_details":{"cached_tokens":60,"cache_creation_tokens":30}}}`,
+			gateway.Usage{Input: 100, Cached: 60, Written: 30, Output: 5}},
 		"chat, DeepSeek": {"/v1/chat/completions", "application/json",
 			`{"usage":{"prompt_tokens":100,"completion_tokens":5,` +
 				`"prompt_cache_hit_tokens":64}}`, gateway.Usage{Input: 100, Cached: 64, Output: 5}},

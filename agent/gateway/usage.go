@@ -3,6 +3,8 @@ package gateway
 import (
 	"bytes"
 	"encoding/json"
+
+	"github.com/sia-bot/sia/agent/llm/usage"
 )
 
 // maxEvent is the maximum size of data that usage is read from, in bytes: one event of a stream, or a complete answer.
@@ -11,16 +13,13 @@ const maxEvent = 16 << 20
 // counter reads the usage from an answer while it is passed on.
 type counter struct {
 	stream    bool
+	beside    bool   // cached tokens are reported beside the input, as in Anthropic's protocol
 	buf       []byte // current line, or the whole answer
 	truncated bool   // buf was too long and is ignored
 	hasUsage  bool   // the usage of the complete answer was received
 	ended     bool   // an event marked the end
-	u         Usage
-
-	uncached, cacheRead, cacheWrote int // Anthropic's separate counts so far
+	sum       usage.Sum
 }
-
-func newCounter(stream bool) *counter { return &counter{stream: stream} }
 
 func (c *counter) add(b []byte) {
 	if !c.stream {
@@ -53,29 +52,8 @@ func (c *counter) readLine() {
 	c.buf, c.truncated = c.buf[:0], false
 }
 
-// wireUsage is the usage in any of the protocols.
-type wireUsage struct {
-	Prompt        int `json:"prompt_tokens"`
-	Completion    int `json:"completion_tokens"`
-	Input         int `json:"input_tokens"`
-	Output        int `json:"output_tokens"`
-	CacheRead     int `json:"cache_read_input_tokens"`     // not included in Input
-	CacheCreation int `json:"cache_creation_input_tokens"` // not included in Input
-	CacheHit      int `json:"prompt_cache_hit_tokens"`     // DeepSeek's, included in Prompt
-	CachedTokens  int `json:"cached_tokens"`               // Moonshot's, included in Prompt
-	Total         int `json:"total_tokens"`
-	PromptDetails struct {
-		Cached  int `json:"cached_tokens"`
-		Written int `json:"cache_write_tokens"` // OpenRouter's
-	} `json:"prompt_tokens_details"`
-	InputDetails struct {
-		Cached  int `json:"cached_tokens"`
-		Written int `json:"cache_write_tokens"`
-	} `json:"input_tokens_details"`
-}
-
-// read reads the usage from an answer, or from one of its events. Later events hold only changes, so the maximum of
-// each count is used. The usage at the start of a message, or of an unfinished response, is not final.
+// read reads the usage from an answer, or from one of its events. The usage at the start of a message, or of an
+// unfinished response, is not final.
 func (c *counter) read(data []byte) {
 	if string(data) == "[DONE]" {
 		c.ended = true
@@ -83,10 +61,10 @@ func (c *counter) read(data []byte) {
 	}
 	var v struct {
 		Type     string
-		Usage    *wireUsage
-		Message  *struct{ Usage *wireUsage }
-		Response *struct{ Usage *wireUsage }
-		Choices  []struct{ Usage *wireUsage } // Moonshot's
+		Usage    *usage.Report
+		Message  *struct{ Usage *usage.Report }
+		Response *struct{ Usage *usage.Report }
+		Choices  []struct{ Usage *usage.Report } // Moonshot's
 	}
 	if json.Unmarshal(data, &v) != nil {
 		return
@@ -99,8 +77,8 @@ func (c *counter) read(data []byte) {
 	case "message_stop":
 		c.ended = true
 	case "message_start":
-		if v.Message != nil {
-			c.count(v.Message.Usage)
+		if v.Message != nil && v.Message.Usage != nil {
+			c.sum.Add(*v.Message.Usage)
 		}
 		return
 	case "response.completed", "response.done", "response.incomplete", "response.failed":
@@ -110,30 +88,7 @@ func (c *counter) read(data []byte) {
 	}
 	if w != nil {
 		c.hasUsage = true
-		c.count(w)
-	}
-}
-
-func (c *counter) count(w *wireUsage) {
-	if w == nil {
-		return
-	}
-	c.cacheRead = max(c.cacheRead, w.CacheRead)
-	c.cacheWrote = max(c.cacheWrote, w.CacheCreation)
-	c.uncached = max(c.uncached, w.Input)
-	beside := c.uncached + c.cacheRead + c.cacheWrote
-	if w.Prompt > 0 { // LiteLLM uses Anthropic's names, but includes cached tokens in the input
-		beside = 0
-	}
-	c.u.Input = max(c.u.Input, w.Prompt, beside)
-	c.u.Cached = min(
-		max(c.u.Cached, c.cacheRead, w.CacheHit, w.CachedTokens, w.PromptDetails.Cached, w.InputDetails.Cached),
-		c.u.Input)
-	c.u.Written = min(max(c.u.Written, c.cacheWrote, w.PromptDetails.Written, w.InputDetails.Written),
-		c.u.Input-c.u.Cached)
-	c.u.Output = max(c.u.Output, w.Completion, w.Output)
-	if w.Prompt > 0 { // xAI and Gemini don't include reasoning in the output
-		c.u.Output = max(c.u.Output, w.Total-w.Prompt)
+		c.sum.Add(*w)
 	}
 }
 
@@ -146,8 +101,9 @@ func (c *counter) usage(call Call, whole bool) Usage {
 	case !c.stream && whole && !c.truncated:
 		c.read(c.buf)
 	}
-	if c.hasUsage && (whole || c.ended) && c.u != (Usage{}) {
-		return c.u
+	u := c.sum.Tokens(c.beside)
+	if c.hasUsage && (whole || c.ended) && u != (Usage{}) {
+		return u
 	}
-	return Usage{Input: max(call.Prompt, call.Input, c.u.Input), Output: max(call.Most, c.u.Output, 1)}
+	return Usage{Input: max(call.Prompt, call.Input, u.Input), Output: max(call.Most, u.Output, 1)}
 }

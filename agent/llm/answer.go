@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/sia-bot/sia/agent/llm/usage"
 )
 
 // Maximum sizes of an answer, in bytes unless noted. A model's output is untrusted.
@@ -117,9 +119,9 @@ func (a *answer) addOpaque(parts ...OpaquePart) error {
 }
 
 // setUsage replaces the usage. Some servers count in each event; the last count is the total.
-func (a *answer) setUsage(w wireUsage) {
-	if u := w.tokens().clamp(); u.Input > 0 {
-		a.usage = &u
+func (a *answer) setUsage(t usage.Tokens) {
+	if t.Input > 0 {
+		a.usage = &Usage{Input: t.Input, CachedInput: t.Cached, CacheWrite: t.Written, Output: t.Output}
 	}
 }
 

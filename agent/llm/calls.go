@@ -1,7 +1,6 @@
 package llm
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -19,7 +18,7 @@ func (c *Client) addCalls(a *answer, resp *Response, req Request) {
 			taken[call.ID] = true
 		}
 	}
-	a.splitArguments(req.Tools)
+	a.splitArguments()
 	for i, call := range a.calls {
 		id := call.id
 		if id == "" || taken[id] { // some servers omit IDs, or number from zero in each answer; results must refer to one
@@ -42,20 +41,14 @@ func (c *Client) addCalls(a *answer, resp *Response, req Request) {
 	}
 }
 
-// splitArguments splits a call with several objects as arguments into calls, and joins calls between which a name is
-// divided. Gemini's compatible endpoint gives all calls of an answer the same index
+// splitArguments splits a call with several objects as arguments into calls. Gemini's compatible endpoint gives all calls of an answer the same index
 // (https://github.com/NousResearch/hermes-agent/issues/62940). Gateways in front of Anthropic begin with an empty
 // object, and some servers repeat everything.
-func (a *answer) splitArguments(tools []ToolSpec) {
+func (a *answer) splitArguments() {
 	var all []*partialCall
 	at := map[int]int{} // new position of each call, counted from 1
 	for i, call := range a.calls {
 		at[i+1] = len(all) + 1
-		if i+1 < len(a.calls) && call.isNamePrefix(a.calls[i+1].name, tools) {
-			next := a.calls[i+1]
-			next.id, next.name = cmp.Or(call.id, next.id), call.name+next.name
-			continue
-		}
 		for n, args := range splitObjects(call.args.String()) {
 			one := &partialCall{of: a, name: call.name}
 			if n == 0 {
@@ -73,21 +66,6 @@ func (a *answer) splitArguments(tools []ToolSpec) {
 			a.opaque[i].At = at[p.At]
 		}
 	}
-}
-
-// isNamePrefix reports whether a call has only the first piece of a tool's name, which rest continues: names may be
-// streamed in deltas, too.
-func (c *partialCall) isNamePrefix(rest string, tools []ToolSpec) (begins bool) {
-	if c.args.Len() > 0 {
-		return false
-	}
-	for _, t := range tools {
-		if t.Name == c.name {
-			return false
-		}
-		begins = begins || strings.HasPrefix(t.Name, c.name+rest)
-	}
-	return begins
 }
 
 // splitObjects returns the arguments unchanged, or the concatenated objects in them, without an empty first one and

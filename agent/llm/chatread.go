@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"encoding/json"
 	"strings"
+
+	"github.com/sia-bot/sia/agent/llm/usage"
 )
 
 // chatChunk is a chunk of a stream, or a complete answer.
 type chatChunk struct {
 	Choices  []chatChoice
-	Usage    wireUsage
+	Usage    usage.Report
 	Provider string
 	Object   string // "error" for an error
 	Error    json.RawMessage
@@ -30,7 +32,7 @@ type chatChoice struct {
 	// OpenRouter's; may be the only sign of a failure (https://github.com/OleksandrChekhovskyi/hax/pull/15)
 	NativeFinish   string `json:"native_finish_reason"`
 	Delta, Message *chatMessage
-	Usage          wireUsage
+	Usage          usage.Report
 }
 
 // chatMessage is a delta or a message.
@@ -132,7 +134,7 @@ func (r *chatReader) read(data []byte) error {
 		return err
 	}
 	r.gateway = cmp.Or(c.Provider, r.gateway)
-	r.setUsage(c.Usage)
+	r.setUsage(c.Usage.Tokens())
 	for _, one := range c.Choices {
 		if err := r.choice(one); err != nil {
 			return err
@@ -153,7 +155,7 @@ func (r *chatReader) choice(c chatChoice) error {
 	if f := strings.ToLower(c.NativeFinish); failures[f] != "" {
 		r.finish = f
 	}
-	r.setUsage(c.Usage)
+	r.setUsage(c.Usage.Tokens())
 	switch first := c.Index == 0; {
 	case c.Delta != nil:
 		return r.message(c.Delta, first)

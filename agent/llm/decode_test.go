@@ -224,7 +224,7 @@ func TestTooManyCalls(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		a := c.r.partial()
-		a.splitArguments(nil)
+		a.splitArguments()
 		if len(a.calls) != maxAnswerCalls {
 			t.Errorf("%s: %d calls", name, len(a.calls))
 		}

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"net/url"
 	"strings"
+
+	"github.com/sia-bot/sia/agent/llm/usage"
 )
 
 // anthropicVersion is the only version of the dialect. https://docs.anthropic.com/en/api/versioning
@@ -203,8 +205,8 @@ type messagesEvent struct {
 		Arguments                 wireText `json:"partial_json"`
 		Finish                    string   `json:"stop_reason"`
 	}
-	Message struct{ Usage wireUsage }
-	Usage   wireUsage
+	Message struct{ Usage usage.Report }
+	Usage   usage.Report
 }
 
 // wholeMessage is an answer that is not streamed.
@@ -213,7 +215,7 @@ type wholeMessage struct {
 	Error   json.RawMessage
 	Finish  string `json:"stop_reason"`
 	Content []messageBlock
-	Usage   wireUsage
+	Usage   usage.Report
 }
 
 // messageBlock is a block of an answer, possibly streamed.
@@ -243,7 +245,7 @@ func (m *messageBlock) UnmarshalJSON(b []byte) error {
 type messagesReader struct {
 	answer
 	blocks   map[int]*messageBlock
-	reported Usage
+	reported usage.Sum
 }
 
 func (r *messagesReader) partial() *answer { return &r.answer }
@@ -313,18 +315,10 @@ func (r *messagesReader) whole(body []byte) error {
 	return nil
 }
 
-// addUsage updates the usage. Later events hold only the changes. Cache reads and writes are not part of the input
-// tokens (https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching#tracking-cache-performance).
-func (r *messagesReader) addUsage(w wireUsage) {
-	u := w.tokens()
-	r.reported.Input, r.reported.Output = max(r.reported.Input, u.Input), max(r.reported.Output, u.Output)
-	r.reported.CachedInput = max(r.reported.CachedInput, u.CachedInput)
-	r.reported.CacheWrite = max(r.reported.CacheWrite, u.CacheWrite)
-	all := r.reported
-	all.Input += all.CachedInput + all.CacheWrite
-	if all = all.clamp(); all.Input > 0 {
-		r.usage = &all
-	}
+// addUsage adds to the usage. Later events hold only the changes.
+func (r *messagesReader) addUsage(w usage.Report) {
+	r.reported.Add(w)
+	r.setUsage(r.reported.Tokens(true))
 }
 
 // start starts a block. A block of a complete answer needs no more than that and stop.

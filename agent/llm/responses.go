@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	openai "github.com/sashabaranov/go-openai"
+	"github.com/sia-bot/sia/agent/llm/usage"
 )
 
 // encodeResponses encodes req for the Responses dialect. The endpoint stores nothing: the reasoning is returned
@@ -140,7 +141,7 @@ type wholeResponse struct {
 	Error      json.RawMessage
 	Incomplete struct{ Reason string } `json:"incomplete_details"`
 	Output     []outputItem
-	Usage      wireUsage
+	Usage      usage.Report
 }
 
 // outputItem is an item of an answer.
@@ -263,7 +264,7 @@ func (r *responsesReader) response(all wholeResponse, data []byte) error {
 	case all.Output == nil && all.Status == "":
 		return errNotProtocol
 	}
-	r.setUsage(all.Usage)
+	r.setUsage(all.Usage.Tokens())
 	if err := r.output(all.Output); err != nil {
 		return err
 	}

@@ -5,11 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/sia-bot/sia/agent/llm/usage"
 )
 
 // errNotProtocol means that the answer is not JSON of the protocol.
@@ -59,69 +60,7 @@ func (a *wireArguments) UnmarshalJSON(b []byte) error {
 }
 
 // wireNumber is a number, possibly in quotes; 0 for other values.
-type wireNumber int
-
-// UnmarshalJSON ignores values other than numbers.
-func (n *wireNumber) UnmarshalJSON(b []byte) error {
-	if f, err := strconv.ParseFloat(strings.Trim(string(b), `"`), 64); err == nil && math.Abs(f) <= 1e15 {
-		*n = wireNumber(f)
-	}
-	return nil
-}
-
-// wireUsage is the usage that an endpoint reports, in any dialect.
-type wireUsage struct {
-	Prompt     wireNumber `json:"prompt_tokens"`
-	Completion wireNumber `json:"completion_tokens"`
-	Input      wireNumber `json:"input_tokens"`
-	Output     wireNumber `json:"output_tokens"`
-	Total      wireNumber `json:"total_tokens"`
-	wireCached
-	PromptDetails     wireCached   `json:"prompt_tokens_details"`
-	InputDetails      wireCached   `json:"input_tokens_details"`
-	CompletionDetails wireThinking `json:"completion_tokens_details"`
-	OutputDetails     wireThinking `json:"output_tokens_details"`
-}
-
-// wireThinking is the reasoning part of an output, which some servers count only here
-// (https://github.com/router-for-me/CLIProxyAPI/issues/5733).
-type wireThinking struct {
-	Reasoning wireNumber `json:"reasoning_tokens"`
-}
-
-// wireCached is the cached part of a prompt, in the fields of OpenAI and OpenRouter, DeepSeek, Moonshot, and Anthropic,
-// also through LiteLLM.
-type wireCached struct {
-	Cached        wireNumber `json:"cached_tokens"`
-	CacheHit      wireNumber `json:"prompt_cache_hit_tokens"`
-	CacheRead     wireNumber `json:"cache_read_input_tokens"`
-	CacheWrite    wireNumber `json:"cache_write_tokens"`
-	CacheCreation wireNumber `json:"cache_creation_tokens"`
-	CacheCreated  wireNumber `json:"cache_creation_input_tokens"`
-}
-
-// tokens returns the reported usage. Reasoning that xAI and Gemini count separately from the output of chat completions
-// is added to it (https://docs.x.ai/docs/guides/reasoning).
-func (w wireUsage) tokens() (u Usage) {
-	u.Input = int(w.Input)
-	u.Output = int(max(w.Completion, w.Output, w.CompletionDetails.Reasoning, w.OutputDetails.Reasoning))
-	if w.Prompt > 0 {
-		u.Input, u.Output = int(w.Prompt), max(u.Output, int(w.Total-w.Prompt))
-	}
-	for _, c := range []wireCached{w.wireCached, w.PromptDetails, w.InputDetails} {
-		u.CachedInput = max(u.CachedInput, int(max(c.Cached, c.CacheHit, c.CacheRead)))
-		u.CacheWrite = max(u.CacheWrite, int(max(c.CacheWrite, c.CacheCreation, c.CacheCreated)))
-	}
-	return u
-}
-
-// clamp returns u without negative counts and with no more cached tokens than input tokens.
-func (u Usage) clamp() Usage {
-	u.Input, u.Output = max(0, u.Input), max(0, u.Output)
-	u.CachedInput = min(max(0, u.CachedInput), u.Input)
-	u.CacheWrite = min(max(0, u.CacheWrite), u.Input-u.CachedInput)
-	return u
-}
+type wireNumber = usage.Number
 
 // appendUnquoted appends the value of a string literal without its quotes. An unpaired surrogate becomes three bytes
 // that joinSurrogates decodes: the other half may be at the start of the next piece.

@@ -157,7 +157,7 @@ func openConnections() {
 	var asking sync.WaitGroup
 	for _, c := range all {
 		asking.Go(func() {
-			_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+			_ = c.SetDeadline(time.Now().Add(10 * time.Second))
 			_, _ = io.WriteString(c, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
 			if m, _ := c.Read(make([]byte, 1)); m > 0 {
 				answered.Add(1)

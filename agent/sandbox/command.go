@@ -177,5 +177,10 @@ func (c Command) check() error {
 			return fmt.Errorf("mount %s at %s: both must be absolute paths", m.From, m.To)
 		}
 	}
-	return checkServers(c.Servers)
+	for _, s := range c.Servers {
+		if strings.ContainsRune(strings.Join(append([]string{s.Name, s.Script}, s.Env...), ""), 0) {
+			return fmt.Errorf("server %q: there is a NUL byte in it", s.Name)
+		}
+	}
+	return nil
 }

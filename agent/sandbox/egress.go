@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -9,8 +10,10 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
+
+	"golang.org/x/net/netutil"
+	"golang.org/x/sync/errgroup"
 )
 
 // Addresses on the sandbox's loopback that lead out of it. Forward passes on connections to them to sockets.
@@ -36,51 +39,22 @@ const (
 	serviceHeaderTimeout = 10 * time.Second
 )
 
-// boundedListener limits the number of open connections to its slots. It closes further ones immediately.
-type boundedListener struct {
-	net.Listener
-	slots chan struct{}
-}
-
-// bounded returns a listener with at most limit open connections.
-func bounded(l net.Listener, limit int) net.Listener {
-	return &boundedListener{Listener: l, slots: make(chan struct{}, limit)}
-}
-
-// Accept waits for a connection for which a slot is free.
-func (l *boundedListener) Accept() (net.Conn, error) {
+// serveConns serves the connections of a listener, at most limit at a time, and returns when the listener is closed and
+// all have ended. Further connections wait.
+func serveConns(l net.Listener, limit int, serve func(net.Conn)) {
+	var conns errgroup.Group
+	conns.SetLimit(limit)
 	for {
-		conn, err := l.Listener.Accept()
+		conn, err := l.Accept()
 		if err != nil {
-			return nil, err
+			break
 		}
-		select {
-		case l.slots <- struct{}{}:
-			return &boundedConn{Conn: conn, free: sync.OnceFunc(func() { <-l.slots })}, nil
-		default:
-			conn.Close()
-		}
+		conns.Go(func() error {
+			serve(conn)
+			return nil
+		})
 	}
-}
-
-// boundedConn releases its slot when it is closed.
-type boundedConn struct {
-	net.Conn
-	free func()
-}
-
-// Close closes the connection.
-func (c *boundedConn) Close() error {
-	defer c.free()
-	return c.Conn.Close()
-}
-
-// CloseWrite shuts down the writing side of the connection.
-func (c *boundedConn) CloseWrite() error {
-	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
-		return half.CloseWrite()
-	}
-	return nil
+	_ = conns.Wait() // no error
 }
 
 // egress holds the ways out of one sandbox. It lives as long as the command.
@@ -124,7 +98,7 @@ func (s *Sandbox) openEgress(ctx context.Context, c Command) (_ *egress, err err
 			MaxHeaderBytes: maxServiceHeader,
 			BaseContext:    func(net.Listener) context.Context { return ctx },
 			ErrorLog:       slog.NewLogLogger(s.options.Logger.Handler(), slog.LevelDebug)}
-		l = bounded(l, maxServiceConns)
+		l = netutil.LimitListener(l, maxServiceConns)
 		go w.service.Serve(l) //nolint:errcheck // it always ends with ErrServerClosed
 	}
 	if s.root {
@@ -161,13 +135,11 @@ func (s *Sandbox) wrapForward(c Command) (Command, error) {
 	if !s.CanFetch() {
 		return c, errors.New("start servers in the sandbox: this program was not told how to run itself")
 	}
-	argv := append([]string{forwarderPath}, s.options.Self[1:]...)
-	if s.capability.Landlock > 0 {
-		argv = append(argv, landlockOption(c))
+	plan, err := json.Marshal(s.forwardPlan(c))
+	if err != nil {
+		return c, fmt.Errorf("start servers in the sandbox: %w", err)
 	}
-	if len(c.Servers) > 0 {
-		argv = append(argv, serversOption(c))
-	}
+	argv := append(append([]string{forwarderPath}, s.options.Self[1:]...), string(plan))
 	if c.Shell != "" {
 		c.Argv = append(append([]string(nil), s.shell...), c.Shell)
 	}

@@ -2,13 +2,13 @@ package sandbox
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"runtime"
-	"strings"
 	"syscall"
 )
 
@@ -21,55 +21,61 @@ const (
 // minLandlock is the first version of Landlock that allows moving files between folders.
 const minLandlock = 2
 
-// landlockArgument is the prefix of the argument with the folders that a command may write to.
-const landlockArgument = "landlock="
-
-// landlockOption returns that argument for a command.
-func landlockOption(c Command) string {
-	writable := []string{WorkDir, HomeDir, "/tmp", "/dev/shm"}
-	for _, m := range c.Mounts {
-		if m.Writable {
-			writable = append(writable, mountPoint(m))
-		}
-	}
-	return landlockArgument + strings.Join(writable, ":")
+// forwardPlan is the first argument of Forward, as JSON.
+type forwardPlan struct {
+	Writable []string `json:"writable"` // folders that the command may write to; none: it is not restricted
+	First    bool     `json:"first"`    // start the servers before the command
+	Servers  []Server `json:"servers"`
 }
 
-// Forward runs a command inside a sandbox. It restricts the command with Landlock if the first argument requests that,
-// and starts the servers in the next one. If the sandbox has sockets that lead out, it listens on the loopback, at the
-// addresses of the proxy and of the service, and passes on each connection to the socket. It returns the command's exit
-// status; or it does not return, if it is replaced by the command. A program that uses sandboxes must call it with the
-// arguments after those of Options.Self.
+// forwardPlan returns the plan for a command.
+func (s *Sandbox) forwardPlan(c Command) forwardPlan {
+	p := forwardPlan{First: c.ServersFirst, Servers: c.Servers}
+	if s.capability.Landlock == 0 {
+		return p
+	}
+	p.Writable = []string{WorkDir, HomeDir, "/tmp", "/dev/shm"}
+	for _, m := range c.Mounts {
+		if m.Writable {
+			p.Writable = append(p.Writable, mountPoint(m))
+		}
+	}
+	return p
+}
+
+// Forward runs a command inside a sandbox, as the plan in the first argument requires: it restricts the command with
+// Landlock, and starts servers. If the sandbox has sockets that lead out, it listens on the loopback, at the addresses
+// of the proxy and of the service, and passes on each connection to the socket. It returns the command's exit status,
+// unless it is replaced by the command. A program that uses sandboxes must call it with the arguments after those of
+// Options.Self.
 func Forward(argv []string) int {
-	var writable []string
-	if len(argv) > 0 && strings.HasPrefix(argv[0], landlockArgument) {
-		writable, argv = strings.Split(strings.TrimPrefix(argv[0], landlockArgument), ":"), argv[1:]
+	var p forwardPlan
+	err := errors.New("there is no command")
+	if len(argv) > 1 {
+		err = json.Unmarshal([]byte(argv[0]), &p)
+		argv = argv[1:]
 	}
-	servers, argv, err := parseServers(argv)
-	if err == nil && len(argv) == 0 {
-		err = errors.New("there is no command")
-	}
-	leads := len(servers.Servers) > 0
+	leads := len(p.Servers) > 0
 	for _, out := range []struct{ address, socket string }{{proxyAddress, proxySocket}, {serviceAddress, serviceSocket}} {
 		if _, gone := os.Stat(out.socket); gone != nil || err != nil {
 			continue // not available in this sandbox
 		}
 		var l net.Listener
 		if l, err = (&net.ListenConfig{}).Listen(context.Background(), "tcp", out.address); err == nil {
-			// It is closed with the sandbox. The outer listener would close further connections.
-			go forwardAll(bounded(l, 2*maxServiceConns), out.socket)
+			// It is closed with the sandbox.
+			go serveConns(l, 2*maxServiceConns, func(conn net.Conn) { forwardConn(conn, out.socket) })
 			leads = true
 		}
 	}
 	if err == nil && leads {
 		var by starter
-		if by, err = newStarter(writable); err == nil {
-			if err = servers.listenFor(by); err == nil {
+		if by, err = newStarter(p.Writable); err == nil {
+			if err = p.listenFor(by); err == nil {
 				return runCommand(by, argv)
 			}
 		}
 	} else if err == nil {
-		err = restrict(writable)
+		err = restrict(p.Writable)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "forward:", err)
@@ -113,16 +119,6 @@ func runCommand(by starter, argv []string) int {
 	}
 	fmt.Fprintln(os.Stderr, "forward:", err)
 	return exitNotFound
-}
-
-func forwardAll(l net.Listener, socket string) {
-	for {
-		conn, err := l.Accept()
-		if err != nil {
-			return
-		}
-		go forwardConn(conn, socket)
-	}
 }
 
 func forwardConn(conn net.Conn, socket string) {

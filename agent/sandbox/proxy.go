@@ -47,9 +47,9 @@ type hostProxy struct {
 
 // startProxy starts a proxy on a listener and takes over closing it.
 func startProxy(ctx context.Context, l net.Listener, hosts AllowedHosts, log *slog.Logger) *hostProxy {
-	p := &hostProxy{allowed: hosts, log: log, listen: bounded(l, maxTunnels)}
+	p := &hostProxy{allowed: hosts, log: log, listen: l}
 	ctx, p.stop = context.WithCancel(ctx)
-	p.done.Go(func() { p.serve(ctx) })
+	p.done.Go(func() { serveConns(l, maxTunnels, func(conn net.Conn) { p.tunnel(ctx, conn) }) })
 	return p
 }
 
@@ -65,16 +65,6 @@ func (p *hostProxy) noteRefused(host, why string) {
 	defer p.mu.Unlock()
 	if refusal := host + ": " + why; len(p.refused) < maxRefused && !slices.Contains(p.refused, refusal) {
 		p.refused = append(p.refused, refusal)
-	}
-}
-
-func (p *hostProxy) serve(ctx context.Context) {
-	for {
-		conn, err := p.listen.Accept()
-		if err != nil {
-			return
-		}
-		p.done.Go(func() { p.tunnel(ctx, conn) })
 	}
 }
 

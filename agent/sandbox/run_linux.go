@@ -141,27 +141,17 @@ func (r *runningCommand) start(ctx context.Context, c Command, p *bwrapPlan) err
 	r.copied, r.waited = make(chan struct{}), make(chan error, 1)
 	close(r.copied) // until copying starts
 
-	statusR, statusW, err := r.pipe()
-	if err != nil {
-		return err
+	var pipes [5]pipe
+	for i := range pipes {
+		a, b, err := os.Pipe()
+		if err != nil {
+			return fmt.Errorf("make a pipe: %w", err)
+		}
+		r.open = append(r.open, a, b)
+		pipes[i] = pipe{a, b}
 	}
-	blockR, blockW, err := r.pipe()
-	if err != nil {
-		return err
-	}
-	outR, outW, err := r.pipe()
-	if err != nil {
-		return err
-	}
-	readyR, readyW, err := r.pipe()
-	if err != nil {
-		return err
-	}
-	goR, goW, err := r.pipe()
-	if err != nil {
-		return err
-	}
-	theirs := []*os.File{statusW, blockR, readyW, goR}
+	status, block, out, ready, gate := pipes[0], pipes[1], pipes[2], pipes[3], pipes[4]
+	theirs := []*os.File{status.w, block.r, ready.w, gate.r}
 	for i, text := range append([][]byte{[]byte(strings.Join(p.args, "\x00") + "\x00")}, p.files...) {
 		f, err := anonymousFile(text)
 		if err != nil {
@@ -170,17 +160,17 @@ func (r *runningCommand) start(ctx context.Context, c Command, p *bwrapPlan) err
 		r.open = append(r.open, f)
 		theirs = append(theirs, f)
 	}
-	r.cmd.ExtraFiles, r.cmd.Stdout, r.cmd.Stderr = theirs, outW, outW
+	r.cmd.ExtraFiles, r.cmd.Stdout, r.cmd.Stderr = theirs, out.w, out.w
 	if err := r.cmd.Start(); err != nil {
 		return fmt.Errorf("start bubblewrap: %w", err)
 	}
-	for _, f := range append(theirs, outW) {
+	for _, f := range append(theirs, out.w) {
 		f.Close()
 	}
 	r.copied = make(chan struct{})
 	go func() {
 		defer close(r.copied)
-		if _, err := io.Copy(r.out, outR); errors.Is(err, errPrinted) {
+		if _, err := io.Copy(r.out, out.r); errors.Is(err, errPrinted) {
 			r.requestEnd(ByOutput, fmt.Sprintf("it printed more than %s", humanSize(r.limits.Printed)))
 		} else if err != nil {
 			r.requestEnd(ByOutput, err.Error())
@@ -193,35 +183,29 @@ func (r *runningCommand) start(ctx context.Context, c Command, p *bwrapPlan) err
 		return err
 	}
 	defer life.Close()
-	if err := openGate(goW); err != nil {
+	if err := openGate(gate.w); err != nil {
 		return err
 	}
-	if err := r.awaitFirst(ctx, statusR); err != nil {
+	if err := r.awaitFirst(ctx, status.r); err != nil {
 		return err
 	}
 	if err := r.applyLimits(); err != nil {
 		return err
 	}
-	if _, err := blockW.Write([]byte{1}); err != nil {
+	if _, err := block.w.Write([]byte{1}); err != nil {
 		return fmt.Errorf("let the command begin: %w", err)
 	}
-	if err := awaitGate(ctx, readyR); err != nil {
+	if err := awaitGate(ctx, ready.r); err != nil {
 		return err
 	}
 	if err := life.release(); err != nil {
 		return err
 	}
-	return openGate(goW)
+	return openGate(gate.w)
 }
 
-func (r *runningCommand) pipe() (*os.File, *os.File, error) {
-	a, b, err := os.Pipe()
-	if err != nil {
-		return nil, nil, fmt.Errorf("make a pipe: %w", err)
-	}
-	r.open = append(r.open, a, b)
-	return a, b, nil
-}
+// pipe has an end to read from and one to write to.
+type pipe struct{ r, w *os.File }
 
 // anonymousFile returns an anonymous file with the content text, at its start.
 func anonymousFile(text []byte) (*os.File, error) {

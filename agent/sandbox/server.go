@@ -3,16 +3,12 @@ package sandbox
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
 	"os/exec"
-	"path"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -25,12 +21,12 @@ import (
 // user, subject to the command's limits, and ended with it. It requires [Options].Self.
 type Server struct {
 	Name  string `json:"name"`  // name for users; resolves to the loopback if it is a valid host name
-	Ports []int  `json:"ports"` // loopback ports, at least [MinPort], unique among the command's servers
+	Ports []int  `json:"ports"` // loopback ports without a [PortProblem], unique among the command's servers
 	// Script is for /bin/sh. It starts the server and exits with 0 when that accepts connections at Socket. Its
 	// environment is Env, PATH, HOME, LANG and TMPDIR.
 	Script string   `json:"script"`
 	Env    []string `json:"env"`    // NAME=value
-	Socket string   `json:"socket"` // path inside the sandbox
+	Socket string   `json:"socket"` // path inside the sandbox, of at most 107 bytes (unix(7))
 	Log    string   `json:"log"`    // file inside the sandbox; its end is shown if the server does not start
 	// Within limits the time until the server accepts connections; 0: two minutes.
 	Within time.Duration `json:"within"`
@@ -41,36 +37,10 @@ const MinPort = 1024
 
 // Limits of servers.
 const (
-	maxServers     = 16
 	maxServerConns = 512
 	serverTimeout  = 2 * time.Minute // from its start until it accepts connections
 	serverLog      = 2 << 10         // bytes of its log shown if it did not start
-	maxSocket      = 107             // bytes of a socket's path, see unix(7)
 )
-
-// checkServers validates servers.
-func checkServers(servers []Server) error {
-	if len(servers) > maxServers {
-		return fmt.Errorf("there are %d servers; a command may have %d", len(servers), maxServers)
-	}
-	var taken []int
-	for _, s := range servers {
-		for _, p := range s.Ports {
-			if why := PortProblem(p); why != "" || slices.Contains(taken, p) {
-				return fmt.Errorf("server %q: port %d can't be had%s", s.Name, p, why)
-			}
-			taken = append(taken, p)
-		}
-		if !path.IsAbs(s.Socket) || len(s.Socket) > maxSocket || !path.IsAbs(s.Log) {
-			return fmt.Errorf("server %q: its socket %q and its log %q must be absolute paths, and the socket's have at "+
-				"most %d bytes", s.Name, s.Socket, s.Log, maxSocket)
-		}
-		if strings.ContainsRune(strings.Join(append([]string{s.Name, s.Script}, s.Env...), ""), 0) {
-			return fmt.Errorf("server %q: there is a NUL byte in it", s.Name)
-		}
-	}
-	return nil
-}
 
 // PortProblem returns why a server can't use a port of the sandbox's loopback, as the end of a sentence; empty: it can.
 func PortProblem(port int) string {
@@ -97,20 +67,6 @@ func serverHosts(servers []Server) string {
 		}
 	}
 	return b.String()
-}
-
-// serversArgument is the prefix of the argument with the servers.
-const serversArgument = "servers="
-
-// serversOption returns that argument for a command.
-func serversOption(c Command) string {
-	b, _ := json.Marshal(serverPlan{c.ServersFirst, c.Servers}) // strings, numbers and lists of them
-	return serversArgument + string(b)
-}
-
-type serverPlan struct {
-	First   bool     `json:"first"`
-	Servers []Server `json:"servers"`
 }
 
 // starter starts programs as children of one thread, so that they inherit its restrictions.
@@ -142,7 +98,7 @@ type runningServer struct {
 
 // listenFor listens on the ports of servers, and starts each at its first connection, or all of them now. If a server
 // does not start, that is reported in the command's output, and its connections are closed.
-func (p serverPlan) listenFor(by starter) error {
+func (p forwardPlan) listenFor(by starter) error {
 	var wait sync.WaitGroup
 	for _, s := range p.Servers {
 		r := &runningServer{Server: s, start: sync.OnceValue(func() error {
@@ -157,10 +113,10 @@ func (p serverPlan) listenFor(by starter) error {
 			if err != nil {
 				return err
 			}
-			go r.serve(l)
+			go serveConns(l, maxServerConns, r.serve)
 			// localhost may resolve to this first; without IPv6 no client uses it.
 			if l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp6", fmt.Sprintf("[::1]:%d", port)); err == nil {
-				go r.serve(l)
+				go serveConns(l, maxServerConns, r.serve)
 			}
 		}
 		if p.First {
@@ -171,21 +127,13 @@ func (p serverPlan) listenFor(by starter) error {
 	return nil
 }
 
-func (r *runningServer) serve(l net.Listener) {
-	l = bounded(l, maxServerConns)
-	for {
-		conn, err := l.Accept()
-		if err != nil {
-			return
-		}
-		go func() {
-			if r.start() != nil {
-				conn.Close()
-				return
-			}
-			forwardConn(conn, r.Socket)
-		}()
+// serve forwards a connection to the server, which is started by the first one.
+func (r *runningServer) serve(conn net.Conn) {
+	if r.start() != nil {
+		conn.Close()
+		return
 	}
+	forwardConn(conn, r.Socket)
 }
 
 // startBy runs the script and waits until the server accepts connections.
@@ -253,16 +201,4 @@ func (s Server) logTail() string {
 		}
 		return r
 	}, strings.ToValidUTF8(string(tail), "")))
-}
-
-// parseServers parses the argument made by [serversOption] if it is the first.
-func parseServers(argv []string) (serverPlan, []string, error) {
-	var p serverPlan
-	if len(argv) == 0 || !strings.HasPrefix(argv[0], serversArgument) {
-		return p, argv, nil
-	}
-	if err := json.Unmarshal([]byte(strings.TrimPrefix(argv[0], serversArgument)), &p); err != nil {
-		return p, nil, errors.Join(errors.New("the servers can't be read"), err)
-	}
-	return p, argv[1:], nil
 }

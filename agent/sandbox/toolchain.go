@@ -33,17 +33,10 @@ var knownPrograms = []struct {
 
 // findToolchains finds toolchains with the PATH and HOME of an environment.
 func findToolchains(env []string) (found []Toolchain) {
-	value := func(name string) string {
-		for _, e := range slices.Backward(env) {
-			if v, ok := strings.CutPrefix(e, name+"="); ok {
-				return v
-			}
-		}
-		return ""
-	}
-	home := value("HOME")
+	home, _ := LookupEnv(env, "HOME")
+	list, _ := LookupEnv(env, "PATH")
 	for _, p := range knownPrograms {
-		file := findExecutable(value("PATH"), p.name)
+		file := findExecutable(list, p.name)
 		if file == "" {
 			continue
 		}
@@ -60,6 +53,16 @@ func findToolchains(env []string) (found []Toolchain) {
 		found = append(found, t)
 	}
 	return found
+}
+
+// LookupEnv is os.LookupEnv for an environment as of os.Environ. Of several values, the last one counts.
+func LookupEnv(environ []string, name string) (value string, set bool) {
+	for _, e := range slices.Backward(environ) {
+		if value, set = strings.CutPrefix(e, name+"="); set {
+			return value, true
+		}
+	}
+	return "", false
 }
 
 // findExecutable finds an executable in a PATH.

@@ -3,9 +3,9 @@ package service
 import (
 	"cmp"
 	_ "embed"
+	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/sia-bot/sia/agent/sandbox"
@@ -39,7 +39,7 @@ type kind struct {
 // kinds are the supported servers. The variables are documented for the images: hub.docker.com/_/postgres, /_/mysql,
 // /_/mariadb, and for their bitnami images.
 var kinds = []kind{
-	{title: "PostgreSQL", images: []string{"postgres", "postgresql", "postgis", "pgvector", "timescaledb"},
+	{title: "PostgreSQL", images: []string{"postgres", "postgresql", "postgis", "pgvector"},
 		programs: []string{"initdb"}, port: 5432, socket: "run/.s.PGSQL.5432", script: postgresScript, inFolder: true,
 		env: postgresEnv},
 	{title: "Redis", images: []string{"redis", "valkey"}, programs: []string{"redis-server", "valkey-server"}, port: 6379,
@@ -50,20 +50,6 @@ var kinds = []kind{
 		programs: []string{"mysqld", "mariadbd"}, port: 3306, socket: "run/mysql.sock", script: mysqlScript, env: mysqlEnv},
 	{title: "memcached", images: []string{"memcached"}, programs: []string{"memcached"}, port: 11211,
 		socket: "run/memcached.sock", script: memcachedScript, env: func(func(...string) string) []string { return nil }},
-}
-
-// extension is an extension of PostgreSQL that an image includes.
-type extension struct {
-	name string
-	env  []string // additional variables of the script, if the image creates or loads the extension
-}
-
-// extensions of the images that include one. Those of PostGIS and TimescaleDB create it in the default database, which
-// for TimescaleDB requires loading it at server start: https://hub.docker.com/r/postgis/postgis and
-// https://hub.docker.com/r/timescale/timescaledb.
-var extensions = map[string]extension{"pgvector": {name: "vector"},
-	"postgis":     {"postgis", []string{"EXTENSION=postgis"}},
-	"timescaledb": {"timescaledb", []string{"EXTENSION=timescaledb", "PRELOAD=timescaledb"}},
 }
 
 // kindOf returns the kind of server in an image, and the last part of its name with its tag: for
@@ -111,15 +97,9 @@ func version(program string) (n int) {
 	return n
 }
 
-func leadingNumber(s string) int {
-	end := strings.IndexFunc(s, func(r rune) bool { return r < '0' || r > '9' })
-	if end < 0 {
-		end = len(s)
-	}
-	n, err := strconv.Atoi(s[:min(end, 4)])
-	if err != nil {
-		return 0
-	}
+// leadingNumber returns the number of at most four digits that s begins with; 0: none.
+func leadingNumber(s string) (n int) {
+	_, _ = fmt.Sscanf(s, "%4d", &n) // without a number, n stays 0
 	return n
 }
 
@@ -137,8 +117,7 @@ func postgresEnv(get func(names ...string) string) []string {
 	if database != "postgres" { // which always exists
 		create = `CREATE DATABASE "` + strings.ReplaceAll(database, `"`, `""`) + `"`
 	}
-	return []string{"SUPERUSER=" + user, "PASSWORD=" + password, "AUTH=" + auth, "DATABASE=" + database,
-		"CREATE=" + create}
+	return []string{"SUPERUSER=" + user, "PASSWORD=" + password, "AUTH=" + auth, "CREATE=" + create}
 }
 
 func redisEnv(get func(names ...string) string) []string {

@@ -38,8 +38,7 @@ func RunServer(args []string) error {
 	return conn.Close()
 }
 
-// installed creates a folder with this binary as server programs, of a version newer than any real one, and with two
-// extensions of PostgreSQL.
+// installed creates a folder with this binary as server programs, of a version newer than any real one.
 func installed(t *testing.T, names ...string) string {
 	t.Helper()
 	self, err := os.Executable()
@@ -55,19 +54,9 @@ func installed(t *testing.T, names ...string) string {
 			" *--version*) echo \"$0 Ver 11.4-MariaDB\"; exit;; *--initialize-insecure*) exit;; esac\n"+
 			"case $0 in */mysqladmin) printf '%%s\\n' \"$@\" >> logins; exit;;"+
 			" *-install-db) printf '%%s\\n' \"$@\" > install; exit;;"+
-			" */initdb) exit;; */pg_isready) test -S run/.s.PGSQL.5432; exit;;"+
-			" */psql) printf '%%s\\n' \"$PGPASSWORD\" \"$PGUSER\" \"$PGDATABASE\" \"$@\" > psql; exit;; esac\n"+
+			" */initdb) exit;; */pg_isready) test -S run/.s.PGSQL.5432; exit;; esac\n"+
 			"exec '%s' server \"$@\"\n", self)
 		if err := os.WriteFile(filepath.Join(dir, n), []byte(script), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	extension := filepath.Join(filepath.Dir(dir), "share", "extension")
-	if err := os.MkdirAll(extension, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for _, n := range []string{"postgis", "timescaledb"} {
-		if err := os.WriteFile(filepath.Join(extension, n+".control"), nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -98,15 +87,7 @@ func TestCommandLines(t *testing.T) {
 		{gate.Service{Name: "m", Image: "memcached:1.6"}, []string{"memcached"}, 11211,
 			[]string{"-s\nDIR/run/memcached.sock"}, nil},
 		{gate.Service{Name: "p", Image: "postgis/postgis", Env: map[string]string{"POSTGRES_PASSWORD": password}},
-			[]string{"initdb", "postgres", "pg_isready", "psql"}, 5432,
-			[]string{"-k\nDIR/run", "-c\nshared_preload_libraries="},
-			map[string]string{"psql": password + "\npostgres\npostgres\n-Xqh\nDIR/run\n-p\n5432\n-c\n" +
-				"CREATE EXTENSION IF NOT EXISTS postgis\n"}},
-		{gate.Service{Name: "p", Image: "timescale/timescaledb:latest-pg16"},
-			[]string{"initdb", "postgres", "pg_isready", "psql"}, 5432,
-			[]string{"-c\nshared_preload_libraries=timescaledb"},
-			map[string]string{"psql": "none\npostgres\npostgres\n-Xqh\nDIR/run\n-p\n5432\n-c\n" +
-				"CREATE EXTENSION IF NOT EXISTS timescaledb\n"}},
+			[]string{"initdb", "postgres", "pg_isready"}, 5432, []string{"-k\nDIR/run"}, nil},
 		{gate.Service{Name: "m", Image: "docker.io/library/mysql:8.4", Env: map[string]string{"MYSQL_USER": "u",
 			"MYSQL_PASSWORD": password, "MYSQL_DATABASE": "a`b", "MYSQL_ROOT_PASSWORD": "${{ secrets.ROOT }}"}},
 			[]string{"mariadbd", "mariadb-install-db"}, 3306,

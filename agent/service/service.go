@@ -190,7 +190,7 @@ func (c candidate) same(o candidate) bool {
 
 // evaluate checks whether a service is available. why is a sentence with the reason if it is not.
 func evaluate(w gate.Service, folders []string, canStart bool) (c candidate, why string) {
-	k, name, tag, known := kindOf(w.Image)
+	k, _, tag, known := kindOf(w.Image)
 	c = candidate{name: w.Name, image: w.Image, kind: k}
 	if !known {
 		return c, fmt.Sprintf("%s is not started here: SIA does not know this image. Tests that need it can't run here.",
@@ -202,11 +202,6 @@ func evaluate(w gate.Service, folders []string, canStart bool) (c candidate, why
 	if !canStart {
 		return c, fmt.Sprintf("%s is not started here: this sandbox starts no servers.", text.Capital(c.shown()))
 	}
-	extension := extensions[name]
-	if extension.name != "" && !hasExtension(c.program, extension.name) {
-		return c, fmt.Sprintf("PostgreSQL's extension %s isn't installed where SIA runs: tests that need %s can't run here.",
-			extension.name, c.shown())
-	}
 	if c.mapped, why = hostPorts(w.Ports, k.port); why != "" {
 		return c, fmt.Sprintf("%s is not started here: %s.", text.Capital(c.shown()), why)
 	}
@@ -216,7 +211,7 @@ func evaluate(w gate.Service, folders []string, canStart bool) (c candidate, why
 				why)
 		}
 	}
-	c.env = append(k.env(func(names ...string) string {
+	c.env = k.env(func(names ...string) string {
 		for _, n := range names {
 			// The value of an expression, such as a secret, is unknown here.
 			if v := w.Env[n]; v != "" && !strings.Contains(v, "${{") {
@@ -224,7 +219,7 @@ func evaluate(w gate.Service, folders []string, canStart bool) (c candidate, why
 			}
 		}
 		return ""
-	}), extension.env...)
+	})
 	if k.inFolder {
 		c.program = filepath.Dir(c.program)
 	}
@@ -274,19 +269,6 @@ func hostPorts(ports []string, usual int) (out []int, why string) {
 	slices.Sort(out)
 	out = slices.Compact(out)
 	return out[:min(len(out), maxServices)], ""
-}
-
-// hasExtension reports whether this host's PostgreSQL has an extension: for /usr/lib/postgresql/16/bin it is in
-// /usr/share/postgresql/16/extension, for /usr/pgsql-16/bin in /usr/pgsql-16/share/extension.
-func hasExtension(program, name string) bool {
-	prefix := filepath.Dir(filepath.Dir(program))
-	for _, share := range []string{strings.Replace(prefix, "/lib/", "/share/", 1), filepath.Join(prefix, "share"),
-		filepath.Join(prefix, "share", "postgresql")} {
-		if _, err := os.Stat(filepath.Join(share, "extension", name+".control")); err == nil {
-			return true
-		}
-	}
-	return false
 }
 
 // Any reports whether there is a service to start.

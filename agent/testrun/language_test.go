@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/sia/junit"
 )
 
 // TestResults parses recorded output of runners in testdata.
@@ -146,7 +147,7 @@ func TestReportReader(t *testing.T) {
 // memory.
 func TestReportIsBounded(t *testing.T) {
 	const many = 10 * maxTests
-	nested := strings.Repeat(`<testsuite name="`+strings.Repeat("a", maxSuiteName)+`">`, maxSuites)
+	nested := strings.Repeat(`<testsuite name="`+strings.Repeat("a", maxSuiteName)+`">`, junit.MaxSuites)
 	var xml, verdicts strings.Builder
 	for i := range many {
 		fmt.Fprintf(&xml, "<testcase name=\"%d\"/>\n", i)
@@ -161,7 +162,7 @@ func TestReportIsBounded(t *testing.T) {
 		"few":        {Golang{}, last, 0},
 		"long":       {Golang{}, strings.Repeat(strings.Repeat("x", 999)+"\n", 10*maxSection/1000) + last, -1},
 		"many of Go": {Golang{}, verdicts.String() + last, -1},
-		"many":       {Java{}, nested + xml.String() + strings.Repeat("</testsuite>", maxSuites), -1},
+		"many":       {Java{}, nested + xml.String() + strings.Repeat("</testsuite>", junit.MaxSuites), -1},
 	} {
 		r := newReportReader(c.lang, "token")
 		if _, err := io.WriteString(r, "\ntoken run .\n"+c.printed+"\ntoken end 0\n"); err != nil {
@@ -175,7 +176,7 @@ func TestReportIsBounded(t *testing.T) {
 	if found := JUnit([]byte(nested + xml.String())); len(found) > maxTests+1 {
 		t.Errorf("%d tests are held", len(found))
 	}
-	deep := "<testsuite>" + strings.Repeat("<a>", 10*maxNested) + `<testcase name="x"/>`
+	deep := "<testsuite>" + strings.Repeat("<a>", 10_000) + `<testcase name="x"/>`
 	if found := JUnit([]byte(deep)); len(found) > 0 {
 		t.Errorf("elements within elements without end: %v", found)
 	}
@@ -394,7 +395,7 @@ func TestJUnitOfManySuites(t *testing.T) {
 		t.Errorf("%d tests", len(got))
 	}
 	for name, outcome := range got {
-		if len(name) > maxSuites*(maxSuiteName+10) || (outcome == Failed) != strings.HasSuffix(name, "> y") {
+		if len(name) > junit.MaxSuites*(maxSuiteName+10) || (outcome == Failed) != strings.HasSuffix(name, "> y") {
 			t.Errorf("a name of %d bytes, %v", len(name), outcome)
 		}
 	}

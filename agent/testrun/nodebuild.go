@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
@@ -22,7 +23,7 @@ func (f packageFile) state(read ReadFile) string {
 			b.Write(withoutVersion(text))
 		}
 	}
-	return BlobID(int64(b.Len()), &b)
+	return gitops.BlobID(int64(b.Len()), &b)
 }
 
 // nodeMajor matches a version, or a range that starts with one, and captures its compatible part.
@@ -43,7 +44,7 @@ func (f packageFile) majors() string {
 		b.WriteByte('\n')
 	}
 	b.Write(f.Overrides)
-	return BlobID(int64(b.Len()), &b)
+	return gitops.BlobID(int64(b.Len()), &b)
 }
 
 // withoutVersion removes the package's own version from a lock file.

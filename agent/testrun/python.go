@@ -10,6 +10,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
+	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
@@ -89,7 +90,7 @@ func (l Python) Suite(tree Files, tests []string, read ReadFile) (Suite, bool) {
 	s := Suite{Script: pythonMarks + script.String(), Deps: "python",
 		Env: []string{"PYTHONPATH=" + pythonPath(tree, names), "PYTHONDONTWRITEBYTECODE=1"}}
 	if speaks || len(manifests) > 0 {
-		s.Deps = "python-" + BlobID(int64(len(state)), strings.NewReader(state))
+		s.Deps = "python-" + gitops.BlobID(int64(len(state)), strings.NewReader(state))
 		s.Eager, s.Hosts = true, []string{"pypi.org", "files.pythonhosted.org"}
 		s.Prepare = l.fetch(tree, manifests, needs, speaks)
 		s.Installed = "python3 - " + depsAt + "/site <<'END'\n" + pythonInstalled + "END\n"

@@ -2,8 +2,6 @@ package testrun
 
 import (
 	"context"
-	"crypto/sha1" //nolint:gosec // git names contents by it
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -173,7 +171,7 @@ func (w *WorkTree) same(root *os.Root, p string, f gitops.HistoryFile, d fs.DirE
 			return false
 		}
 		target, err := root.Readlink(p)
-		return err == nil && BlobID(int64(len(target)), strings.NewReader(target)) == f.ID
+		return err == nil && gitops.BlobID(int64(len(target)), strings.NewReader(target)) == f.ID
 	}
 	info, err := d.Info()
 	if err != nil || !info.Mode().IsRegular() || info.Mode().Perm() != modeOf(f) || info.Size() > maxBlob {
@@ -184,17 +182,7 @@ func (w *WorkTree) same(root *os.Root, p string, f gitops.HistoryFile, d fs.DirE
 		return false
 	}
 	defer in.Close()
-	return BlobID(info.Size(), io.LimitReader(in, info.Size())) == f.ID
-}
-
-// BlobID returns git's ID of a content: https://git-scm.com/book/en/v2/Git-Internals-Git-Objects
-func BlobID(size int64, content io.Reader) string {
-	h := sha1.New() //nolint:gosec // see above
-	fmt.Fprintf(h, "blob %d\x00", size)
-	if _, err := io.Copy(h, content); err != nil {
-		return ""
-	}
-	return hex.EncodeToString(h.Sum(nil))
+	return gitops.BlobID(info.Size(), io.LimitReader(in, info.Size())) == f.ID
 }
 
 func modeOf(f gitops.HistoryFile) fs.FileMode {

@@ -52,7 +52,7 @@ func TestWorkTreeOfClosedFolders(t *testing.T) {
 	w := &WorkTree{Dir: filepath.Join(asOrdinaryUser(t), "tree")}
 	made := map[string][]byte{}
 	file := func(text string) gitops.HistoryFile {
-		id := BlobID(int64(len(text)), strings.NewReader(text))
+		id := gitops.BlobID(int64(len(text)), strings.NewReader(text))
 		made[id] = []byte(text)
 		return gitops.HistoryFile{ID: id}
 	}

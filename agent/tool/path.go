@@ -14,8 +14,8 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/sia-bot/sia/sia/gitignore"
 	"github.com/sia-bot/sia/sia/text"
-	"github.com/sia-bot/sia/sia/visible"
 )
 
 // localPath validates a path from a model and returns it clean and slash-separated. It must be relative, in the work
@@ -36,7 +36,7 @@ func localPath(p string) (string, error) {
 		if part == ".." {
 			return "", fmt.Errorf("path %s: .. is not allowed; name the path from the repository's root", quotePath(p))
 		}
-		if isGit(part) {
+		if gitignore.IsDotGit(part) {
 			return "", fmt.Errorf("path %s: .git is off limits; commits are made for you", quotePath(p))
 		}
 	}
@@ -52,20 +52,6 @@ func localPath(p string) (string, error) {
 		return "", fmt.Errorf("path %s: it leads out of the repository", quotePath(p))
 	}
 	return p, nil
-}
-
-// isGit reports whether a part of a path means .git on some file system. Git itself refuses the same spellings
-// (core.protectNTFS and core.protectHFS in https://git-scm.com/docs/git-config).
-func isGit(part string) bool {
-	part = strings.Map(func(r rune) rune {
-		if visible.Hidden(r) { // HFS+ ignores them
-			return -1
-		}
-		return r
-	}, part)
-	part, _, _ = strings.Cut(part, ":") // an NTFS stream
-	part = strings.ToLower(strings.TrimRight(part, ". "))
-	return part == ".git" || part == "git~1"
 }
 
 // lookUp returns the local path and the file info of a path from a model. An empty name is the work tree itself. Links

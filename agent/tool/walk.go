@@ -110,7 +110,7 @@ func (w *treeWalker) walkDir(folder *os.Root, dir string, depth int, rules gitig
 		if w.seen++; w.seen > w.limit {
 			return errTooMany
 		}
-		if isGit(d.Name()) {
+		if gitignore.IsDotGit(d.Name()) {
 			continue
 		}
 		e := treeEntry{path: path.Join(dir, d.Name()), depth: depth, mode: d.Type(), folder: folder}

@@ -84,7 +84,7 @@ func (d *Dashboards) Refresh(ctx context.Context, installation int64, repo sia.R
 // Closed explains on a closed dashboard what closing it means, once for each event.
 func (d *Dashboards) Closed(ctx context.Context, installation int64, repo sia.Repo, issue int, event string) error {
 	m := render.Marker{Kind: "dashboard-closed", Key: event}
-	_, _, err := d.github.Repo(installation, repo).UpsertComment(ctx, issue, m.String(), render.BoardClosed, 0)
+	_, err := d.github.Repo(installation, repo).UpsertComment(ctx, issue, m.String(), render.BoardClosed, 0)
 	return err
 }
 

@@ -26,7 +26,7 @@ func (r *Repo) Permission(ctx context.Context, who string) (string, error) {
 	if !loginName.MatchString(who) {
 		return "none", nil
 	}
-	if p, ok := r.permissions.get(who); ok {
+	if p, ok := r.permissions.Get(who); ok {
 		return p, nil
 	}
 	got, _, err := r.gh.Repositories.GetPermissionLevel(ctx, r.repo.Owner, r.repo.Name, url.PathEscape(who))
@@ -39,7 +39,7 @@ func (r *Repo) Permission(ctx context.Context, who string) (string, error) {
 	case statusOf(err) != http.StatusNotFound:
 		return "", r.fail(err, "read what %s may do in %s", who, r.repo)
 	}
-	r.permissions.put(who, p)
+	r.permissions.Put(who, p)
 	return p, nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/view"
 )
 
 // TestEveryAnswerIsWaitedForOrExplained covers the responses of GitHub and of the proxies in front of it: each leads
@@ -133,7 +134,8 @@ func TestEveryAnswerIsWaitedForOrExplained(t *testing.T) {
 
 func TestEmptyAnswersToWritesAreErrors(t *testing.T) {
 	const marker = "<!-- sia:v1 task=1-1 kind=status key=1 -->"
-	spec := CheckRunSpec{Name: "SIA", HeadSHA: "abc", ExternalID: "1", Status: "in_progress", Title: "t"}
+	spec := CheckRunSpec{Name: "SIA", HeadSHA: "abc", ExternalID: "1",
+		CheckRun: view.CheckRun{Status: "in_progress", Title: "t"}}
 	for _, body := range []string{"", "null", "{}", `{"id":0,"number":0}`} {
 		t.Run(body, func(t *testing.T) {
 			w := start(t, "/")
@@ -151,13 +153,13 @@ func TestEmptyAnswersToWritesAreErrors(t *testing.T) {
 			ctx, r := context.Background(), w.repo()
 			for name, call := range map[string]func() error{
 				"open issue": func() error { _, err := r.CreateIssue(ctx, NewIssue{Marker: marker, Title: "t"}); return err },
-				"comment":    func() error { _, _, err := r.UpsertComment(ctx, 1, marker, "b", 0); return err },
+				"comment":    func() error { _, err := r.UpsertComment(ctx, 1, marker, "b", 0); return err },
 				"edit":       func() error { _, _, err := r.EditComment(ctx, 5, marker, "b"); return err },
 				"open pull": func() error {
 					_, err := r.EnsurePull(ctx, NewPull{Head: "h", Base: "main", Title: "t"})
 					return err
 				},
-				"check run":  func() error { _, _, _, err := r.UpsertCheckRun(ctx, spec, 0); return err },
+				"check run":  func() error { _, err := r.UpsertCheckRun(ctx, spec, 0); return err },
 				"pull":       func() error { _, err := r.Pull(ctx, 3); return err },
 				"repository": func() error { _, err := r.Repository(ctx); return err },
 				"head":       func() error { _, _, err := r.Head(ctx, "x"); return err },
@@ -260,7 +262,7 @@ func TestWhatWasJustMadeIsNotGone(t *testing.T) {
 	}
 	ctx, r := context.Background(), w.repo()
 	must[Pull](t)(r.EnsurePull(ctx, NewPull{Head: "sia/issue-1", Base: "main", Title: "t"}))
-	if _, _, err := r.UpsertComment(ctx, 1, marker, "a", 0); err != nil {
+	if _, err := r.UpsertComment(ctx, 1, marker, "a", 0); err != nil {
 		t.Fatal(err)
 	}
 	r.Pushed("sia/issue-1", "abc")

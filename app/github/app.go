@@ -12,6 +12,7 @@ import (
 	gh "github.com/google/go-github/v66/github"
 	"github.com/gregjones/httpcache"
 
+	"github.com/sia-bot/sia/app/expiring"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/secret"
 )
@@ -67,7 +68,7 @@ type installation struct {
 	limits *rateLimits
 	lists  *gh.Client // may only list the installation's repositories
 
-	forms *expiringMap[string, tokenForm] // form of tokens that git accepts
+	forms *expiring.Map[string, tokenForm] // form of tokens that git accepts
 
 	mu    sync.Mutex
 	conns map[sia.Repo]*repoConn
@@ -103,8 +104,8 @@ func New(cfg Config) (*App, error) {
 		cfg: cfg, key: key, api: api, web: web, graphql: graphqlURL(api), log: cfg.Logger,
 		installations: map[int64]*installation{},
 	}
-	a.gh = a.client(&appAuth{next: a.appTransport(a.baseTransport(0, newRateLimits(), unpaced{})), host: api.Host})
-	a.anon = a.client(a.baseTransport(0, newRateLimits(), unpaced{}))
+	a.gh = a.client(&appAuth{next: a.appTransport(a.baseTransport(0, newRateLimits(), nil)), host: api.Host})
+	a.anon = a.client(a.baseTransport(0, newRateLimits(), nil))
 	return a, nil
 }
 
@@ -146,7 +147,7 @@ func Sleep(ctx context.Context, d time.Duration) error {
 }
 
 // baseTransport returns the lower part of the stack: rate limits and retries.
-func (a *App) baseTransport(installation int64, l *rateLimits, p pacer) http.RoundTripper {
+func (a *App) baseTransport(installation int64, l *rateLimits, p *writePacer) http.RoundTripper {
 	return &rateLimiter{
 		app: a, installation: installation, limits: l, pacer: p,
 		next: a.retryTransport(installation),
@@ -182,19 +183,20 @@ func (a *App) installation(id int64) *installation {
 func (a *App) newInstallation(id int64, l *rateLimits) *installation {
 	in := &installation{
 		id: id, cache: newResponseCache(cacheBytes), limits: l, conns: map[sia.Repo]*repoConn{},
-		forms: newExpiringMap[string, tokenForm](a.cfg.Now, formTTL, 1),
+		forms: expiring.New[string, tokenForm](a.cfg.Now, formTTL, 1),
 	}
-	base := a.baseTransport(id, l, unpaced{})
+	base := a.baseTransport(id, l, nil)
 	in.lists = a.client(in.withCache(&installationAuth{
 		next: base, host: a.api.Host, tokens: newTokenSource(a, in, anyRepository, listPermissions(), base),
 	}))
 	return in
 }
 
-// withCache adds the installation's response cache to a round tripper.
+// withCache adds the installation's response cache to a round tripper. An incomplete response in the cache would be
+// confirmed by its entity tag, and stay incomplete.
 func (in *installation) withCache(next http.RoundTripper) http.RoundTripper {
 	t := httpcache.NewTransport(in.cache)
-	t.Transport = next
+	t.Transport = strictTransport{next, maxResponse}
 	return t
 }
 

@@ -61,7 +61,7 @@ func (r *Repo) ArtifactZip(ctx context.Context, a Artifact, limit int64) ([]byte
 	ctx, cancel := context.WithTimeout(ctx, logTimeout)
 	defer cancel()
 	// The URL has a signature that gives anybody access to the artifact; r.fail removes it from errors.
-	file, err := r.fetch(ctx, at)
+	file, _, err := r.fetch(ctx, at)
 	if errors.Is(err, ErrNoLog) {
 		return nil, noArtifact(op, "its address has expired")
 	}

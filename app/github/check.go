@@ -10,6 +10,7 @@ import (
 
 	"github.com/sia-bot/sia/sia/gate"
 	"github.com/sia-bot/sia/sia/lazyregexp"
+	"github.com/sia-bot/sia/sia/view"
 )
 
 // CheckRun is one run of a check on a commit.
@@ -29,7 +30,6 @@ type CheckRun struct {
 	SuiteID          int64
 	OutputTitle      string
 	OutputSummary    string
-	OutputText       string
 	AnnotationsCount int
 	RunID            int64 // id of the workflow run that it is a job of; 0: it is no job of GitHub Actions
 	JobID            int64 // id of that job; 0: none
@@ -53,7 +53,7 @@ func checkRunFrom(c *gh.CheckRun) CheckRun {
 		Status: c.GetStatus(), Conclusion: c.GetConclusion(),
 		URL: c.GetHTMLURL(), DetailsURL: c.GetDetailsURL(),
 		StartedAt: c.GetStartedAt().Time, CompletedAt: c.GetCompletedAt().Time, SuiteID: c.GetCheckSuite().GetID(),
-		OutputTitle: c.GetOutput().GetTitle(), OutputSummary: c.GetOutput().GetSummary(), OutputText: c.GetOutput().GetText(),
+		OutputTitle: c.GetOutput().GetTitle(), OutputSummary: c.GetOutput().GetSummary(),
 		AnnotationsCount: c.GetOutput().GetAnnotationsCount(),
 	}
 	out.setJob()
@@ -133,30 +133,18 @@ func statusApp(avatar string) int64 {
 	return id
 }
 
-// Annotation is an annotation of a check on some lines.
-type Annotation struct {
-	Path      string
-	StartLine int    // 1-based
-	EndLine   int    // at least StartLine
-	Level     string // notice, warning or failure
-	Title     string
-	Message   string
-}
-
 // Annotations reads the annotations of a check run.
 // https://docs.github.com/en/rest/checks/runs#list-check-run-annotations
-func (r *Repo) Annotations(ctx context.Context, run int64) ([]Annotation, error) {
-	var out []Annotation
+func (r *Repo) Annotations(ctx context.Context, run int64) ([]view.Annotation, error) {
+	var out []view.Annotation
 	for a, err := range eachPage(func(o gh.ListOptions) ([]*gh.CheckRunAnnotation, *gh.Response, error) {
 		return r.gh.Checks.ListCheckRunAnnotations(ctx, r.repo.Owner, r.repo.Name, run, &o)
 	}) {
 		if err != nil {
 			return nil, r.fail(err, "read annotations of check run %d in %s", run, r.repo)
 		}
-		out = append(out, Annotation{
-			Path: a.GetPath(), StartLine: a.GetStartLine(), EndLine: a.GetEndLine(),
-			Level: a.GetAnnotationLevel(), Title: a.GetTitle(), Message: a.GetMessage(),
-		})
+		out = append(out, view.Annotation{Path: a.GetPath(), Line: a.GetStartLine(), Level: a.GetAnnotationLevel(),
+			Title: a.GetTitle(), Message: a.GetMessage()})
 	}
 	return out, nil
 }

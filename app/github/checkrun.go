@@ -2,130 +2,84 @@ package github
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"hash/fnv"
 	"iter"
 	"net/http"
 	"time"
 
 	gh "github.com/google/go-github/v66/github"
 
-	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/text"
+	"github.com/sia-bot/sia/sia/view"
 )
 
 // Limits of GitHub on check runs:
 // https://docs.github.com/en/rest/checks/runs#create-a-check-run
 const (
-	maxActions          = 3
-	maxLabel            = 20
-	maxIdentifier       = 20
-	maxDescription      = 40
-	maxOutput           = 65535
-	maxAnnotations      = 50 // per request
-	maxTotalAnnotations = 200
+	maxActions     = 3
+	maxLabel       = 20
+	maxDescription = 40
+	maxOutput      = 65535
+	maxAnnotations = 50 // per request
 )
 
-// sentTTL is how long to remember the last content of a check run. GitHub does not return a check run's buttons.
-const sentTTL = 24 * time.Hour
-
-// CheckRunSpec is the wanted content of a check run of the app.
+// CheckRunSpec is the wanted state of a check run of the app.
 type CheckRunSpec struct {
-	Name        string
-	HeadSHA     string
-	ExternalID  string // unique on the commit; identifies the run
-	Status      string // queued, in_progress or completed
-	Conclusion  string // required when completed, empty otherwise
-	Title       string // required
-	Summary     string // Markdown
-	Text        string // Markdown
-	DetailsURL  string
-	Annotations []Annotation // written once: GitHub appends annotations, and never replaces them
-	Actions     []Action     // buttons; GitHub shows at most three
+	Name       string
+	HeadSHA    string
+	ExternalID string // unique on the commit; identifies the run
+	DetailsURL string
+	view.CheckRun
 }
 
-// Action is a button on a check run.
-type Action struct {
-	Label       string // at most 20 characters are kept
-	Description string // at most 40 characters are kept
-	Identifier  string // at most 20 characters; check_run.requested_action returns it
-}
-
-// UpsertCheckRun creates or updates the check run of the app with an external id on a commit. It returns the run's id
-// and page, and whether it wrote anything. known is the run's id if the caller has it, or [Unwritten], or 0. A
-// completed check run can't be reopened: if the check continues after that, a new check run of that name is created,
-// and counts instead.
+// UpsertCheckRun creates or updates the check run of the app with an external id on a commit, and returns the run's id.
+// known is the id if the caller has it, or [Unwritten], or 0. A completed check run can't be reopened: if the check
+// continues after that, a new check run of that name is created, and counts instead.
 //
 // Check runs of other apps don't count, whatever their external id.
-func (r *Repo) UpsertCheckRun(
-	ctx context.Context, spec CheckRunSpec, known int64,
-) (id int64, page string, changed bool, err error) {
-	if err := spec.validate(); err != nil {
-		return 0, "", false, err
-	}
+func (r *Repo) UpsertCheckRun(ctx context.Context, spec CheckRunSpec, known int64) (id int64, err error) {
 	if known == Unwritten {
 		return r.createCheckRun(ctx, spec)
 	}
-	now, ok, err := r.findCheckRun(ctx, spec, known)
+	now, err := r.findCheckRun(ctx, spec, known)
 	if err != nil {
-		return 0, "", false, err
+		return 0, err
 	}
-	if !ok {
+	if now == nil {
 		return r.createCheckRun(ctx, spec)
 	}
-	sum := spec.hash()
-	if sent, cached := r.sent.get(now.ID); spec.matches(now) &&
-		(sent == sum || (!cached && len(spec.Actions) == 0)) {
-		r.sent.put(now.ID, sum)
-		return now.ID, now.URL, false, nil
+	if now.GetOutput().GetAnnotationsCount() > 0 {
+		spec.Annotations = nil
 	}
-	first, more := spec.batches(now.AnnotationsCount)
-	written, err := r.writeCheckRun(ctx, spec, now.ID, first)
-	if err != nil {
-		return 0, "", false, err
-	}
-	if err := r.annotate(ctx, spec, now.ID, more); err != nil {
-		return 0, "", false, err
-	}
-	r.sent.put(now.ID, sum)
-	return now.ID, written.GetHTMLURL(), true, nil
+	_, err = r.writeCheckRun(ctx, spec, now.GetID())
+	return now.GetID(), err
 }
 
 // EditCheckRun updates a check run of the app without reading it first. ok is false if that is impossible: it was
 // deleted, it stays completed, or the number of its annotations is needed.
 func (r *Repo) EditCheckRun(ctx context.Context, spec CheckRunSpec, id int64) (ok bool, err error) {
-	if err := spec.validate(); err != nil {
-		return false, err
-	}
 	if len(spec.Annotations) > 0 {
 		return false, nil
 	}
-	written, err := r.writeCheckRun(ctx, spec, id, nil)
+	written, err := r.writeCheckRun(ctx, spec, id)
 	if statusOf(err) == http.StatusNotFound {
 		return false, nil
 	}
-	if err != nil || written.GetStatus() != spec.Status || written.GetConclusion() != spec.Conclusion {
-		return false, err
-	}
-	r.sent.put(id, spec.hash())
-	return true, nil
+	return err == nil && written.GetStatus() == spec.Status && written.GetConclusion() == spec.Conclusion, err
 }
 
-// writeCheckRun updates a check run with some annotations, and returns the new state.
-func (r *Repo) writeCheckRun(
-	ctx context.Context, spec CheckRunSpec, id int64, first []Annotation,
-) (*gh.CheckRun, error) {
+// writeCheckRun updates a check run, and returns the new state.
+func (r *Repo) writeCheckRun(ctx context.Context, spec CheckRunSpec, id int64) (*gh.CheckRun, error) {
 	opts := checkRunUpdate{Actions: spec.actions(), UpdateCheckRunOptions: gh.UpdateCheckRunOptions{
 		Name: spec.Name, ExternalID: &spec.ExternalID, DetailsURL: stringOrNil(spec.DetailsURL),
-		Status: &spec.Status, Conclusion: stringOrNil(spec.Conclusion), Output: spec.output(first),
+		Status: &spec.Status, Conclusion: stringOrNil(spec.Conclusion), Output: spec.output(),
 	}}
 	if spec.Status == "completed" {
 		opts.CompletedAt = r.timestamp()
 	}
 	var got gh.CheckRun
 	sending := ctx
-	if len(first) > 0 {
+	if len(spec.Annotations) > 0 {
 		sending = withoutRetry(ctx)
 	}
 	err := r.send(sending, http.MethodPatch, fmt.Sprintf("check-runs/%d", id), opts, &got)
@@ -142,71 +96,51 @@ type checkRunUpdate struct {
 	Actions []*gh.CheckRunAction `json:"actions"`
 }
 
-func (r *Repo) createCheckRun(ctx context.Context, spec CheckRunSpec) (int64, string, bool, error) {
-	first, more := spec.batches(0)
+func (r *Repo) createCheckRun(ctx context.Context, spec CheckRunSpec) (int64, error) {
 	opts := gh.CreateCheckRunOptions{
 		Name: spec.Name, HeadSHA: spec.HeadSHA, ExternalID: &spec.ExternalID, DetailsURL: stringOrNil(spec.DetailsURL),
 		Status: &spec.Status, Conclusion: stringOrNil(spec.Conclusion), StartedAt: r.timestamp(),
-		Output: spec.output(first), Actions: spec.actions(),
+		Output: spec.output(), Actions: spec.actions(),
 	}
 	if spec.Status == "completed" {
 		opts.CompletedAt = opts.StartedAt
 	}
 	got, _, err := r.gh.Checks.CreateCheckRun(ctx, r.repo.Owner, r.repo.Name, opts)
 	if err := require(err, got.GetID()); err != nil {
-		return 0, "", false, r.fail(err, "create check run %s on %s in %s", spec.Name, shortSHA(spec.HeadSHA), r.repo)
+		return 0, r.fail(err, "create check run %s on %s in %s", spec.Name, shortSHA(spec.HeadSHA), r.repo)
 	}
-	if err := r.annotate(ctx, spec, got.GetID(), more); err != nil {
-		return 0, "", false, err
-	}
-	r.sent.put(got.GetID(), spec.hash())
-	return got.GetID(), got.GetHTMLURL(), true, nil
+	return got.GetID(), nil
 }
 
-// annotate sends the annotations that were not in the first request. After a lost response, the next attempt finds
-// how many have arrived.
-func (r *Repo) annotate(ctx context.Context, spec CheckRunSpec, id int64, rest []Annotation) error {
-	for len(rest) > 0 {
-		n := min(len(rest), maxAnnotations)
-		_, _, err := r.gh.Checks.UpdateCheckRun(withoutRetry(ctx), r.repo.Owner, r.repo.Name, id,
-			gh.UpdateCheckRunOptions{Name: spec.Name, Output: spec.output(rest[:n])})
-		if err != nil {
-			return r.fail(err, "annotate check run %s on %s in %s", spec.Name, shortSHA(spec.HeadSHA), r.repo)
-		}
-		rest = rest[n:]
-	}
-	return nil
-}
-
-// findCheckRun looks for the app's latest check run with the spec's external id. It ignores one that the spec would
-// have to reopen.
-func (r *Repo) findCheckRun(ctx context.Context, spec CheckRunSpec, known int64) (CheckRun, bool, error) {
+// findCheckRun looks for the app's latest check run with the spec's external id, and returns nil if there is none. It
+// ignores one that the spec would have to reopen.
+func (r *Repo) findCheckRun(ctx context.Context, spec CheckRunSpec, known int64) (*gh.CheckRun, error) {
 	ours := func(c *gh.CheckRun) bool {
 		return c.GetExternalID() == spec.ExternalID && c.GetHeadSHA() == spec.HeadSHA && c.GetApp().GetID() == r.app.cfg.AppID
 	}
 	if known != 0 {
 		got, _, err := r.gh.Checks.GetCheckRun(ctx, r.repo.Owner, r.repo.Name, known)
 		if err == nil && ours(got) && !spec.reopens(got) {
-			return checkRunFrom(got), true, nil
+			return got, nil
 		}
 		if err != nil && statusOf(err) != http.StatusNotFound {
-			return CheckRun{}, false, r.fail(err, "read check run %d in %s", known, r.repo)
+			return nil, r.fail(err, "read check run %d in %s", known, r.repo)
 		}
 	}
 	var newest *gh.CheckRun
 	opts := gh.ListCheckRunsOptions{CheckName: &spec.Name, Filter: gh.String("all"), AppID: &r.app.cfg.AppID}
 	for c, err := range r.checkRuns(ctx, spec.HeadSHA, opts) {
 		if err != nil {
-			return CheckRun{}, false, r.fail(err, "look for check run %s on %s in %s", spec.Name, shortSHA(spec.HeadSHA), r.repo)
+			return nil, r.fail(err, "look for check run %s on %s in %s", spec.Name, shortSHA(spec.HeadSHA), r.repo)
 		}
 		if ours(c) && c.GetID() > newest.GetID() {
 			newest = c
 		}
 	}
-	if newest == nil || spec.reopens(newest) {
-		return CheckRun{}, false, nil
+	if newest != nil && spec.reopens(newest) {
+		newest = nil
 	}
-	return checkRunFrom(newest), true, nil
+	return newest, nil
 }
 
 // checkRuns iterates over the check runs of a commit.
@@ -225,26 +159,6 @@ func (r *Repo) timestamp() *gh.Timestamp {
 	return &gh.Timestamp{Time: r.app.cfg.Now().UTC().Truncate(time.Second)}
 }
 
-// validate rejects what GitHub would reject.
-func (s *CheckRunSpec) validate() error {
-	problem := ""
-	switch {
-	case s.Name == "" || s.HeadSHA == "" || s.ExternalID == "" || s.Title == "":
-		problem = "name, commit, external id and title are needed"
-	case (s.Status == "completed") != (s.Conclusion != ""):
-		problem = "a conclusion goes with the status completed and no other"
-	}
-	for _, a := range s.Actions {
-		if len(a.Identifier) > maxIdentifier || a.Identifier == "" {
-			problem = fmt.Sprintf("the button identifier %q is empty or longer than %d characters", a.Identifier, maxIdentifier)
-		}
-	}
-	if problem == "" {
-		return nil
-	}
-	return &sia.Error{Op: "show check run " + s.Name, Message: problem, Permanent: true}
-}
-
 // reopens reports whether a check run has a conclusion and the spec has none. GitHub answers such an update with
 // success and keeps the conclusion.
 // https://github.com/orgs/community/discussions/24761#discussioncomment-3245360
@@ -252,40 +166,14 @@ func (s *CheckRunSpec) reopens(c *gh.CheckRun) bool {
 	return c.GetConclusion() != "" && s.Conclusion == ""
 }
 
-// matches reports whether a check run already shows the spec, except for its buttons, which GitHub does not return.
-func (s *CheckRunSpec) matches(c CheckRun) bool {
-	return c.Name == s.Name && c.Status == s.Status && c.Conclusion == s.Conclusion &&
-		c.OutputTitle == s.Title && sameText(c.OutputSummary, cutBytes(s.Summary, maxOutput)) &&
-		sameText(c.OutputText, cutBytes(s.Text, maxOutput)) &&
-		(s.DetailsURL == "" || c.DetailsURL == s.DetailsURL) &&
-		len(s.missingAnnotations(c.AnnotationsCount)) == 0
-}
-
-// batches splits the annotations to write into those of the first request and the rest.
-func (s *CheckRunSpec) batches(have int) (first, more []Annotation) {
-	all := s.missingAnnotations(have)
-	n := min(len(all), maxAnnotations)
-	return all[:n], all[n:]
-}
-
-// missingAnnotations returns the annotations to write on a run that has some already. It never replaces those. An
-// interrupted write stops between two requests, so only whole batches can be missing.
-func (s *CheckRunSpec) missingAnnotations(have int) []Annotation {
-	all := s.Annotations[:min(len(s.Annotations), maxTotalAnnotations)]
-	if have >= len(all) || have%maxAnnotations != 0 {
-		return nil
-	}
-	return all[have:]
-}
-
-func (s *CheckRunSpec) output(annotations []Annotation) *gh.CheckRunOutput {
+func (s *CheckRunSpec) output() *gh.CheckRunOutput {
 	out := &gh.CheckRunOutput{Title: gh.String(s.Title), Summary: gh.String(cutBytes(s.Summary, maxOutput))}
 	if s.Text != "" {
 		out.Text = gh.String(cutBytes(s.Text, maxOutput))
 	}
-	for _, a := range annotations {
+	for _, a := range s.Annotations[:min(len(s.Annotations), maxAnnotations)] {
 		out.Annotations = append(out.Annotations, &gh.CheckRunAnnotation{
-			Path: &a.Path, StartLine: gh.Int(max(a.StartLine, 1)), EndLine: gh.Int(max(a.EndLine, a.StartLine, 1)),
+			Path: &a.Path, StartLine: gh.Int(max(a.Line, 1)), EndLine: gh.Int(max(a.Line, 1)),
 			AnnotationLevel: gh.String(annotationLevel(a.Level)), Message: gh.String(cutBytes(a.Message, 64<<10-1)),
 			Title: stringOrNil(text.Clip(a.Title, 255)),
 		})
@@ -301,13 +189,6 @@ func (s *CheckRunSpec) actions() []*gh.CheckRunAction {
 		})
 	}
 	return out
-}
-
-// hash returns a hash of the spec.
-func (s *CheckRunSpec) hash() uint64 {
-	h := fnv.New64a()
-	_ = json.NewEncoder(h).Encode(s) // plain values, and a hash takes all bytes
-	return h.Sum64()
 }
 
 func annotationLevel(l string) string {

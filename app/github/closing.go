@@ -36,40 +36,38 @@ type Closing struct {
 	Commits []sia.Commit
 }
 
-// closingAnswer is the response to the query.
+// closingAnswer is the repository in the response to the query.
 type closingAnswer struct {
-	Repository struct {
-		commitRulesAnswer
-		Issue struct {
-			Pulls struct {
-				Nodes []struct {
-					Number            int    `json:"number"`
-					URL               string `json:"url"`
-					State             string `json:"state"`
-					HeadRefName       string `json:"headRefName"`
-					IsCrossRepository bool   `json:"isCrossRepository"`
-					Repository        struct {
-						NameWithOwner string `json:"nameWithOwner"`
-					} `json:"repository"`
-				} `json:"nodes"`
-			} `json:"closedByPullRequestsReferences"`
-			Reopened struct {
-				Nodes []struct {
-					CreatedAt time.Time `json:"createdAt"`
-				} `json:"nodes"`
-			} `json:"timelineItems"`
-		} `json:"issue"`
-		Object struct {
-			History struct {
-				Nodes []struct {
-					OID           string    `json:"oid"`
-					URL           string    `json:"url"`
-					Message       string    `json:"message"`
-					CommittedDate time.Time `json:"committedDate"`
-				} `json:"nodes"`
-			} `json:"history"`
-		} `json:"object"`
-	} `json:"repository"`
+	commitRulesAnswer
+	Issue *struct {
+		Pulls struct {
+			Nodes []struct {
+				Number            int    `json:"number"`
+				URL               string `json:"url"`
+				State             string `json:"state"`
+				HeadRefName       string `json:"headRefName"`
+				IsCrossRepository bool   `json:"isCrossRepository"`
+				Repository        struct {
+					NameWithOwner string `json:"nameWithOwner"`
+				} `json:"repository"`
+			} `json:"nodes"`
+		} `json:"closedByPullRequestsReferences"`
+		Reopened struct {
+			Nodes []struct {
+				CreatedAt time.Time `json:"createdAt"`
+			} `json:"nodes"`
+		} `json:"timelineItems"`
+	} `json:"issue"`
+	Object struct {
+		History struct {
+			Nodes []struct {
+				OID           string    `json:"oid"`
+				URL           string    `json:"url"`
+				Message       string    `json:"message"`
+				CommittedDate time.Time `json:"committedDate"`
+			} `json:"nodes"`
+		} `json:"history"`
+	} `json:"object"`
 }
 
 // ClosingAt selects an issue and the commits that may close it.
@@ -83,7 +81,7 @@ type ClosingAt struct {
 // Closing reads the open pull requests that close an issue, and the commits since a time, in one request. If GitHub
 // refuses the query, as an old server may, the result is empty without an error.
 func (r *Repo) Closing(ctx context.Context, at ClosingAt) (Closing, error) {
-	_, known := r.commits.get(at.Branch)
+	_, known := r.commits.Get(at.Branch)
 	rules := at.Branch != "" && !known
 	got, err := r.askClosing(ctx, at, rules)
 	if rules && isRefusedQuery(err) {
@@ -101,7 +99,7 @@ func (r *Repo) Closing(ctx context.Context, at ClosingAt) (Closing, error) {
 }
 
 // askClosing sends the query, with or without the branch's rules on commits.
-func (r *Repo) askClosing(ctx context.Context, at ClosingAt, rules bool) (closingAnswer, error) {
+func (r *Repo) askClosing(ctx context.Context, at ClosingAt, rules bool) (*closingAnswer, error) {
 	q := r.query()
 	q.values["commit"] = at.Commit
 	q.add("$number: Int!", closingSelection, "number", at.Issue)
@@ -109,20 +107,24 @@ func (r *Repo) askClosing(ctx context.Context, at ClosingAt, rules bool) (closin
 	if rules {
 		q.add("$ref: String!", commitRulesSelection, "ref", "refs/heads/"+at.Branch)
 	}
-	var got closingAnswer
-	if err := r.graphql(readOnly(ctx), q.String(), q.values, &got); err != nil {
+	got, err := graphqlRepository[closingAnswer](ctx, r, q)
+	if err == nil && got.Issue == nil {
+		err = errIncomplete
+	}
+	if err != nil || !rules {
 		return got, err
 	}
-	if rules {
-		r.commits.put(at.Branch, got.Repository.rules())
+	commits, err := got.rules()
+	if err == nil {
+		r.commits.Put(at.Branch, commits)
 	}
-	return got, nil
+	return got, err
 }
 
 // closing converts the response, ignoring commits before since.
-func (got closingAnswer) closing(since time.Time) Closing {
+func (got *closingAnswer) closing(since time.Time) Closing {
 	var out Closing
-	for _, p := range got.Repository.Issue.Pulls.Nodes {
+	for _, p := range got.Issue.Pulls.Nodes {
 		if p.State != "OPEN" {
 			continue
 		}
@@ -133,10 +135,10 @@ func (got closingAnswer) closing(since time.Time) Closing {
 		out.Pulls = append(out.Pulls, c)
 	}
 	var reopened time.Time
-	for _, x := range got.Repository.Issue.Reopened.Nodes {
+	for _, x := range got.Issue.Reopened.Nodes {
 		reopened = x.CreatedAt
 	}
-	for _, c := range got.Repository.Object.History.Nodes {
+	for _, c := range got.Object.History.Nodes {
 		if !c.CommittedDate.Before(since) && c.CommittedDate.After(reopened) {
 			out.Commits = append(out.Commits, sia.Commit{SHA: sia.SHA(c.OID), Message: c.Message, URL: c.URL})
 		}

@@ -40,17 +40,17 @@ func numberOf(address string) int {
 // looking for it.
 const Unwritten int64 = -1
 
-// UpsertComment creates or updates the app's comment with a marker on an issue. changed reports whether it wrote
-// anything. known is the comment's id if the caller has it, which saves searching the others, or [Unwritten], or 0.
+// UpsertComment creates or updates the app's comment with a marker on an issue. known is the comment's id if the
+// caller has it, which saves searching the others, or [Unwritten], or 0.
 //
 // The marker is the whole first line, an HTML comment; body follows it. A comment counts only if the app wrote it, so
 // nobody can forge one.
 // https://docs.github.com/en/rest/issues/comments
 func (r *Repo) UpsertComment(
 	ctx context.Context, issue int, marker, body string, known int64,
-) (c Comment, changed bool, err error) {
+) (c Comment, err error) {
 	if err := checkMarker(marker); err != nil {
-		return Comment{}, false, err
+		return Comment{}, err
 	}
 	var (
 		now Comment
@@ -62,23 +62,23 @@ func (r *Repo) UpsertComment(
 			now, ok, err = r.findComment(ctx, issue, marker)
 		}
 		if err != nil {
-			return Comment{}, false, err
+			return Comment{}, err
 		}
 	}
 	want := withMarker(marker, body)
 	if ok {
 		if sameText(now.Body, want) {
-			return now, false, nil
+			return now, nil
 		}
 		if now, ok, err = r.EditComment(ctx, now.ID, marker, body); err != nil || ok {
-			return now, ok, err
+			return now, err
 		} // else it was deleted since
 	}
 	got, _, err := r.gh.Issues.CreateComment(ctx, r.repo.Owner, r.repo.Name, issue, &gh.IssueComment{Body: &want})
 	if err := require(err, got.GetID()); err != nil {
-		return Comment{}, false, r.fail(err, "comment on %s#%d", r.repo, issue)
+		return Comment{}, r.fail(err, "comment on %s#%d", r.repo, issue)
 	}
-	return commentFrom(got), true, nil
+	return commentFrom(got), nil
 }
 
 // EditComment updates a comment of the app without reading it first. ok is false if it was deleted.

@@ -22,54 +22,32 @@ const commitRulesSelection = ` webCommitSignoffRequired
 		refUpdateRule { requiresSignatures requiredStatusCheckContexts }
 		rules(first: 100) { nodes { type parameters {
 			... on CommitMessagePatternParameters { negate pattern }
-			... on RequiredStatusChecksParameters { requiredStatusChecks { context } }
+			... on RequiredStatusChecksParameters { required_status_checks: requiredStatusChecks { context } }
 		} } }
 	}`
 
 // commitRulesAnswer is the repository's part of the response.
 type commitRulesAnswer struct {
-	SignOff bool `json:"webCommitSignoffRequired"`
+	SignOff *bool `json:"webCommitSignoffRequired"`
 	Ref     *struct {
 		Protection *struct {
 			Signatures bool     `json:"requiresSignatures"`
 			Checks     []string `json:"requiredStatusCheckContexts"`
 		} `json:"refUpdateRule"`
-		Rules struct {
-			Nodes []struct {
-				Type       string `json:"type"`
-				Parameters struct {
-					messagePattern
-					Checks requiredContexts `json:"requiredStatusChecks"`
-				} `json:"parameters"`
-			} `json:"nodes"`
-		} `json:"rules"`
+		Rules graphqlConnection[branchRule] `json:"rules"`
 	} `json:"ref"`
-}
-
-// messagePattern is a rule on commit messages.
-type messagePattern struct {
-	Negate  bool   `json:"negate"`
-	Pattern string `json:"pattern"`
-}
-
-// requiredContexts are the required checks of a rule.
-type requiredContexts []struct {
-	Context string `json:"context"`
-}
-
-// signOff reports whether the rule requires a sign-off.
-func (p messagePattern) signOff() bool {
-	return !p.Negate && strings.Contains(strings.ToLower(p.Pattern), "signed-off-by")
 }
 
 // dcoCheck is the name of the DCO app's check, which requires sign-offs.
 // https://github.com/dcoapp/app
 const dcoCheck = "DCO"
 
-func (a commitRulesAnswer) rules() sia.CommitRules {
-	out := sia.CommitRules{SignOff: a.SignOff}
-	if a.Ref == nil {
-		return out
+func (a commitRulesAnswer) rules() (out sia.CommitRules, err error) {
+	if a.SignOff == nil {
+		return out, errIncomplete
+	}
+	if out.SignOff = *a.SignOff; a.Ref == nil {
+		return out, nil
 	}
 	if p := a.Ref.Protection; p != nil {
 		out.Signed = p.Signatures
@@ -78,40 +56,57 @@ func (a commitRulesAnswer) rules() sia.CommitRules {
 		}
 	}
 	for _, rule := range a.Ref.Rules.Nodes {
-		addCommitRule(&out, strings.ToLower(rule.Type), rule.Parameters.messagePattern, rule.Parameters.Checks)
+		if err := rule.addTo(&out); err != nil {
+			return out, err
+		}
 	}
-	return out
+	return out, nil
 }
 
-// addCommitRule adds the requirements of one rule on commits to out.
-func addCommitRule(out *sia.CommitRules, kind string, p messagePattern, checks requiredContexts) {
+// addTo adds a rule's requirements on commits to out.
+func (b branchRule) addTo(out *sia.CommitRules) error {
+	var p struct {
+		Negate  bool   `json:"negate"`
+		Pattern string `json:"pattern"`
+		Checks  []struct {
+			Context string `json:"context"`
+		} `json:"required_status_checks"`
+	}
+	if len(b.Parameters) > 0 {
+		if err := json.Unmarshal(b.Parameters, &p); err != nil {
+			return err
+		}
+	}
+	kind := b.kind()
 	out.Signed = out.Signed || kind == "required_signatures"
-	out.SignOff = out.SignOff || kind == "commit_message_pattern" && p.signOff()
-	for _, c := range checks {
+	out.SignOff = out.SignOff || kind == "commit_message_pattern" && !p.Negate &&
+		strings.Contains(strings.ToLower(p.Pattern), "signed-off-by")
+	for _, c := range p.Checks {
 		out.SignOff = out.SignOff || c.Context == dcoCheck
 	}
+	return nil
 }
 
 // CommitRules returns the rules of a branch on commits that are merged into it. [Repo.Closing] reads them in the same
 // request, and they are cached for an hour. Rules that GitHub hides are ignored.
 func (r *Repo) CommitRules(ctx context.Context, branch string) (sia.CommitRules, error) {
-	if got, ok := r.commits.get(branch); ok {
+	if got, ok := r.commits.Get(branch); ok {
 		return got, nil
-	}
-	var got struct {
-		Repository commitRulesAnswer `json:"repository"`
 	}
 	q := r.query()
 	q.add("$ref: String!", commitRulesSelection, "ref", "refs/heads/"+branch)
-	err := r.graphql(readOnly(ctx), q.String(), q.values, &got)
-	out := got.Repository.rules()
+	got, err := graphqlRepository[commitRulesAnswer](ctx, r, q)
+	var out sia.CommitRules
+	if err == nil {
+		out, err = got.rules()
+	}
 	if err != nil { // REST has its own limits and servers
 		out, err = r.commitRulesOverREST(ctx, branch)
 	}
 	if err != nil {
 		return sia.CommitRules{}, r.fail(err, "read what %s of %s asks of commits", branch, r.repo)
 	}
-	r.commits.put(branch, out)
+	r.commits.Put(branch, out)
 	return out, nil
 }
 
@@ -130,17 +125,12 @@ func (r *Repo) commitRulesOverREST(ctx context.Context, branch string) (out sia.
 		if hiddenFromApp(err) {
 			return out, nil
 		}
-		var p struct {
-			messagePattern
-			Checks requiredContexts `json:"required_status_checks"`
-		}
-		if err == nil && len(rule.Parameters) > 0 {
-			err = json.Unmarshal(rule.Parameters, &p)
+		if err == nil {
+			err = rule.addTo(&out)
 		}
 		if err != nil {
 			return out, err
 		}
-		addCommitRule(&out, rule.Type, p.messagePattern, p.Checks)
 	}
 	return out, nil
 }

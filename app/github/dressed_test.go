@@ -9,13 +9,15 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/view"
 )
 
 // asks lists all of the app's requests to GitHub, and the writes that return what they created.
 func asks(w *wire) map[string]func(context.Context) error {
 	a, r := w.app, w.repo()
 	const marker = "<!-- sia:v1 task=1-1 kind=status key=1 -->"
-	spec := CheckRunSpec{Name: "SIA", HeadSHA: "abc", ExternalID: "1", Status: "in_progress", Title: "t"}
+	spec := CheckRunSpec{Name: "SIA", HeadSHA: "abc", ExternalID: "1",
+		CheckRun: view.CheckRun{Status: "in_progress", Title: "t"}}
 	since := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 	return map[string]func(context.Context) error{
 		"hook":           func(ctx context.Context) error { _, err := a.Hook(ctx); return err },
@@ -74,11 +76,11 @@ func asks(w *wire) map[string]func(context.Context) error {
 			return err
 		},
 		"comment": func(ctx context.Context) error {
-			_, _, err := r.UpsertComment(ctx, 1, marker, "b", 0)
+			_, err := r.UpsertComment(ctx, 1, marker, "b", 0)
 			return err
 		},
 		"edit a comment": func(ctx context.Context) error { _, _, err := r.EditComment(ctx, 5, marker, "b"); return err },
-		"check run":      func(ctx context.Context) error { _, _, _, err := r.UpsertCheckRun(ctx, spec, 0); return err },
+		"check run":      func(ctx context.Context) error { _, err := r.UpsertCheckRun(ctx, spec, 0); return err },
 		"open pull": func(ctx context.Context) error {
 			_, err := r.EnsurePull(ctx, NewPull{Head: "h", Base: "main", Title: "t"})
 			return err
@@ -104,9 +106,9 @@ func asks(w *wire) map[string]func(context.Context) error {
 		"edit pull": func(ctx context.Context) error { return r.EditPull(ctx, 1, "b") },
 		"merge":     func(ctx context.Context) error { _, _, err := r.Merge(ctx, 1, "abc"); return err },
 		"reactions": func(ctx context.Context) error { _, err := r.Reactions(ctx, 1); return err },
-		"labels":    func(ctx context.Context) error { return r.EnsureLabels(ctx, []Label{{Name: "sia"}}) },
+		"labels":    func(ctx context.Context) error { return r.EnsureLabels(ctx, []view.Label{{Name: "sia"}}) },
 		"swap labels": func(ctx context.Context) error {
-			_, err := r.SwapLabels(ctx, 1, []string{"a"}, []string{"b"})
+			err := r.SwapLabels(ctx, 1, []string{"a"}, []string{"b"})
 			return err
 		},
 		"move a label":   func(ctx context.Context) error { return r.MoveLabel(ctx, 1, "", "b") },
@@ -114,7 +116,7 @@ func asks(w *wire) map[string]func(context.Context) error {
 		"edit check run": func(ctx context.Context) error { _, err := r.EditCheckRun(ctx, spec, 1); return err },
 		"mark a draft":   func(ctx context.Context) error { return r.MarkDraft(ctx, "PR_1") },
 		"job log": func(ctx context.Context) error {
-			_, err := r.JobLog(ctx, CheckRun{JobID: 1}, 0)
+			_, err := r.JobLog(ctx, CheckRun{JobID: 1})
 			return err
 		},
 		"artifact":   func(ctx context.Context) error { _, err := r.ArtifactZip(ctx, Artifact{ID: 1}, 10); return err },

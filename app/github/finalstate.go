@@ -2,11 +2,7 @@ package github
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
-	"strings"
-
-	"github.com/sia-bot/sia/sia/gate"
 )
 
 // The query for the state of a pull request and the requirements of its base branch: the rule sets, and whether
@@ -22,9 +18,10 @@ const (
 		refUpdateRule { requiredStatusCheckContexts }
 		rules(first: 100) { pageInfo { hasNextPage } nodes { type parameters {
 			... on RequiredStatusChecksParameters {
-				strictRequiredStatusChecksPolicy requiredStatusChecks { context integrationId }
+				strict_required_status_checks_policy: strictRequiredStatusChecksPolicy
+				required_status_checks: requiredStatusChecks { context integration_id: integrationId }
 			}
-			... on WorkflowsParameters { workflows { path repositoryId } }
+			... on WorkflowsParameters { workflows { path repository_id: repositoryId } }
 		} } }
 	}`
 )
@@ -34,10 +31,7 @@ type ruledRef struct {
 	Protection *struct {
 		Checks []string `json:"requiredStatusCheckContexts"`
 	} `json:"refUpdateRule"`
-	Rules graphqlConnection[struct {
-		Type       string          `json:"type"`
-		Parameters json.RawMessage `json:"parameters"`
-	}] `json:"rules"`
+	Rules graphqlConnection[branchRule] `json:"rules"`
 }
 
 // FinalState is the state that may change while a commit is judged.
@@ -69,16 +63,14 @@ func (r *Repo) FinalState(ctx context.Context, number int, branch string) (Final
 }
 
 type finalStateAnswer struct {
-	Repository struct {
-		PullRequest *pullNode `json:"pullRequest"`
-		Ref         *ruledRef `json:"ref"`
-		nearBranch
-	} `json:"repository"`
+	PullRequest *pullNode `json:"pullRequest"`
+	Ref         *ruledRef `json:"ref"`
+	nearBranch
 }
 
 // finalStateGraphQL is FinalState in one request. ok is false if the response is incomplete.
 func (r *Repo) finalStateGraphQL(ctx context.Context, number int, branch string) (w FinalState, ok bool) {
-	known, cached := r.required.get(branch)
+	known, cached := r.required.Get(branch)
 	if !cached || !known.Known || !r.graphqlAvailable() {
 		return w, false
 	}
@@ -86,26 +78,26 @@ func (r *Repo) finalStateGraphQL(ctx context.Context, number int, branch string)
 	query.add("$number: Int!", finalStatePull, "number", number)
 	query.add("$ref: String!", finalStateRules, "ref", "refs/heads/"+branch)
 	query.addHistory(branch)
-	var got finalStateAnswer
-	if err := r.graphql(readOnly(ctx), query.String(), query.values, &got); err != nil {
+	got, err := graphqlRepository[finalStateAnswer](ctx, r, query)
+	if err != nil {
 		r.app.log.DebugContext(ctx, "the last word is read over REST", "error", err)
 		return w, false
 	}
-	if got.Repository.PullRequest == nil || got.Repository.Ref == nil {
+	if got.PullRequest == nil || got.Ref == nil {
 		return w, false
 	}
-	now, complete, err := r.requirements(ctx, *got.Repository.Ref)
+	now, complete, err := r.requirements(ctx, *got.Ref)
 	if err != nil || !complete || now.Strict != known.Strict || !slices.Equal(now.All, known.All) ||
 		!slices.Equal(now.Others, known.Others) {
 		return w, false
 	}
 	var look Look
-	look.setPullState(got.Repository.PullRequest)
+	look.setPullState(got.PullRequest)
 	w = FinalState{Pull: look.Pull, Required: now}
-	if w.History, err = r.historyOf(ctx, got.Repository.nearBranch); err != nil {
+	if w.History, err = r.historyOf(ctx, got.nearBranch); err != nil {
 		return w, false
 	}
-	r.histories.put(branch, w.History)
+	r.histories.Put(branch, w.History)
 	return w, true
 }
 
@@ -116,30 +108,7 @@ func (r *Repo) requirements(ctx context.Context, ref ruledRef) (out Requirements
 	}
 	out.Known = true
 	for _, rule := range ref.Rules.Nodes {
-		var p struct {
-			Checks []struct {
-				Context string `json:"context"`
-				App     int64  `json:"integrationId"`
-			} `json:"requiredStatusChecks"`
-			Strict    bool `json:"strictRequiredStatusChecksPolicy"`
-			Workflows []struct {
-				Path       string `json:"path"`
-				Repository int64  `json:"repositoryId"`
-			} `json:"workflows"`
-		}
-		if len(rule.Parameters) > 0 {
-			if err := json.Unmarshal(rule.Parameters, &p); err != nil {
-				return out, false, err
-			}
-		}
-		reqs := ruleRequirements{strict: p.Strict}
-		for _, c := range p.Checks {
-			reqs.checks = append(reqs.checks, gate.Required{Name: c.Context, App: max(0, c.App)})
-		}
-		for _, w := range p.Workflows {
-			reqs.workflows = append(reqs.workflows, workflowRef{w.Path, w.Repository})
-		}
-		if err := r.addRule(ctx, &out, strings.ToLower(rule.Type), reqs); err != nil {
+		if err := r.addRule(ctx, &out, rule); err != nil {
 			return out, false, err
 		}
 	}

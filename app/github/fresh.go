@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/sia-bot/sia/app/expiring"
 )
 
 const (
@@ -24,7 +26,7 @@ var errNotReplicated = errors.New("GitHub does not find what was made a moment a
 // freshTransport remembers the paths of created objects, and turns a 404 on them into a temporary error.
 type freshTransport struct {
 	next    http.RoundTripper
-	created *expiringMap[string, bool]
+	created *expiring.Map[string, bool]
 }
 
 func (t *freshTransport) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -66,13 +68,13 @@ func (t *freshTransport) remember(resp *http.Response) error {
 	return nil
 }
 
-func (t *freshTransport) put(path string) { t.created.put(strings.ToLower(path), true) }
+func (t *freshTransport) put(path string) { t.created.Put(strings.ToLower(path), true) }
 
 // isFresh reports whether a path, or one of its parents, was created recently.
 func (t *freshTransport) isFresh(path string) bool {
 	path = strings.ToLower(path)
 	for strings.Contains(path, "/repos/") {
-		if _, ok := t.created.get(path); ok {
+		if _, ok := t.created.Get(path); ok {
 			return true
 		}
 		path = path[:strings.LastIndexByte(path, '/')]

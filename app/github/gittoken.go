@@ -44,7 +44,7 @@ func newGitTokens(a *App, in *installation, scope tokenScope, want Permissions, 
 
 // token returns a token in the form that git accepts.
 func (g *gitTokens) token(ctx context.Context) (string, error) {
-	form, _ := g.in.forms.get("")
+	form, _ := g.in.forms.Get("")
 	return g.forms[form].token(ctx)
 }
 
@@ -68,7 +68,7 @@ func (g *gitTokens) accepted(token string) {
 	if !known {
 		return
 	}
-	g.in.forms.put("", form)
+	g.in.forms.Put("", form)
 	switch form {
 	case opaqueForm:
 		g.app.log.Warn("git does not find a repository with a narrowed token of the new form; asking for the old form",

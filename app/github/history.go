@@ -105,17 +105,19 @@ func (q *graphqlQuery) addHistory(branch string) {
 	q.fragments = append(q.fragments, rollupFragment)
 }
 
-// historyOf converts the response. It reads the checks of a commit over REST if they exceed one page.
+// historyOf converts the response, which has pull requests at least, even if none is merged. It reads the checks of a
+// commit over REST if they exceed one page.
 func (r *Repo) historyOf(ctx context.Context, n nearBranch) (h History, err error) {
+	if n.Merged == nil {
+		return h, errIncomplete
+	}
 	var base, merged []namedCommit
 	if b := n.Branch; b != nil && b.Target != nil {
 		base = b.Target.History.Nodes
 	}
-	if m := n.Merged; m != nil {
-		for _, p := range m.Nodes {
-			for _, c := range p.Commits.Nodes {
-				merged = append(merged, c.Commit)
-			}
+	for _, p := range n.Merged.Nodes {
+		for _, c := range p.Commits.Nodes {
+			merged = append(merged, c.Commit)
 		}
 	}
 	if h.Base, err = r.reportedOnEach(ctx, base); err == nil {
@@ -173,15 +175,15 @@ func (r *Repo) fetchHistory(ctx context.Context, branch string) (History, error)
 	}
 	q := r.query()
 	q.addHistory(branch)
-	var got finalStateAnswer
-	if err := r.graphql(readOnly(ctx), q.String(), q.values, &got); err != nil {
+	got, err := graphqlRepository[nearBranch](ctx, r, q)
+	if err != nil {
 		return r.historyOverREST(ctx, branch)
 	}
-	h, err := r.historyOf(ctx, got.Repository.nearBranch)
+	h, err := r.historyOf(ctx, *got)
 	if err != nil {
 		return h, err
 	}
-	r.histories.put(branch, h)
+	r.histories.Put(branch, h)
 	return h, nil
 }
 
@@ -190,7 +192,7 @@ func (r *Repo) history(ctx context.Context, branch string) (h History, err error
 	if branch == "" {
 		return h, nil
 	}
-	if known, ok := r.histories.get(branch); ok {
+	if known, ok := r.histories.Get(branch); ok {
 		return known, nil
 	}
 	return r.historyOverREST(ctx, branch)
@@ -228,7 +230,7 @@ func (r *Repo) historyOverREST(ctx context.Context, branch string) (h History, e
 		h.Merged = append(h.Merged, got)
 	}
 	h.Known = true
-	r.histories.put(branch, h)
+	r.histories.Put(branch, h)
 	return h, nil
 }
 

@@ -9,19 +9,13 @@ import (
 	gh "github.com/google/go-github/v66/github"
 
 	"github.com/sia-bot/sia/sia/text"
+	"github.com/sia-bot/sia/sia/view"
 )
-
-// Label is a label of a repository.
-type Label struct {
-	Name        string
-	Color       string // six hexadecimal digits, without #
-	Description string // at most 100 characters are kept
-}
 
 // EnsureLabels creates labels, or updates their color and description. It leaves other labels alone. GitHub and SIA
 // ignore the case of names, so the case of an existing label is kept.
 // https://docs.github.com/en/rest/issues/labels
-func (r *Repo) EnsureLabels(ctx context.Context, want []Label) error {
+func (r *Repo) EnsureLabels(ctx context.Context, want []view.Label) error {
 	have := map[string]*gh.Label{}
 	for l, err := range eachPage(func(o gh.ListOptions) ([]*gh.Label, *gh.Response, error) {
 		return r.gh.Issues.ListLabels(ctx, r.repo.Owner, r.repo.Name, &o)
@@ -54,15 +48,15 @@ func (r *Repo) EnsureLabels(ctx context.Context, want []Label) error {
 	return nil
 }
 
-// SwapLabels adds and removes labels of an issue, and reports whether that changed anything. It leaves all other
-// labels alone, including those added at the same time.
-func (r *Repo) SwapLabels(ctx context.Context, issue int, add, remove []string) (changed bool, err error) {
+// SwapLabels adds and removes labels of an issue. It leaves all other labels alone, including those added at the same
+// time.
+func (r *Repo) SwapLabels(ctx context.Context, issue int, add, remove []string) error {
 	on := map[string]string{}
 	for l, err := range eachPage(func(o gh.ListOptions) ([]*gh.Label, *gh.Response, error) {
 		return r.gh.Issues.ListLabelsByIssue(ctx, r.repo.Owner, r.repo.Name, issue, &o)
 	}) {
 		if err != nil {
-			return false, r.fail(err, "read labels of %s#%d", r.repo, issue)
+			return r.fail(err, "read labels of %s#%d", r.repo, issue)
 		}
 		on[strings.ToLower(l.GetName())] = l.GetName()
 	}
@@ -76,9 +70,8 @@ func (r *Repo) SwapLabels(ctx context.Context, issue int, add, remove []string) 
 	}
 	if len(missing) > 0 {
 		if _, _, err := r.gh.Issues.AddLabelsToIssue(ctx, r.repo.Owner, r.repo.Name, issue, missing); err != nil {
-			return changed, r.fail(err, "label %s#%d", r.repo, issue)
+			return r.fail(err, "label %s#%d", r.repo, issue)
 		}
-		changed = true
 	}
 	for _, l := range remove {
 		name, ok := on[strings.ToLower(l)]
@@ -87,11 +80,10 @@ func (r *Repo) SwapLabels(ctx context.Context, issue int, add, remove []string) 
 		}
 		_, err := r.gh.Issues.RemoveLabelForIssue(ctx, r.repo.Owner, r.repo.Name, issue, url.PathEscape(name))
 		if err != nil && statusOf(err) != http.StatusNotFound { // 404: already removed
-			return changed, r.fail(err, "take label %s off %s#%d", name, r.repo, issue)
+			return r.fail(err, "take label %s off %s#%d", name, r.repo, issue)
 		}
-		changed = true
 	}
-	return changed, nil
+	return nil
 }
 
 // MoveLabel adds the label to to an issue and removes from, without reading the issue's labels. from may be empty or

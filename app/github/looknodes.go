@@ -53,7 +53,6 @@ type runNode struct {
 	URL         string    `json:"url"`
 	Title       string    `json:"title"`
 	Summary     string    `json:"summary"`
-	Text        string    `json:"text"`
 	Annotations struct {
 		TotalCount int `json:"totalCount"`
 	} `json:"annotations"`
@@ -119,26 +118,24 @@ func (a *authorNode) actor() sia.Actor {
 	return sia.Actor{Unknown: true}
 }
 
+// lookAnswer is the repository in the response to the query.
 type lookAnswer struct {
-	Repository struct {
-		NameWithOwner string `json:"nameWithOwner"`
+	NameWithOwner string `json:"nameWithOwner"`
 
-		Object      *commitNode `json:"object"`
-		Base        *commitNode `json:"base"`
-		Earlier0    *commitNode `json:"earlier0"`
-		Earlier1    *commitNode `json:"earlier1"`
-		Earlier2    *commitNode `json:"earlier2"`
-		Earlier3    *commitNode `json:"earlier3"`
-		Earlier4    *commitNode `json:"earlier4"`
-		PullRequest *pullNode   `json:"pullRequest"`
-		nearBranch
-	} `json:"repository"`
+	Object      *commitNode `json:"object"`
+	Base        *commitNode `json:"base"`
+	Earlier0    *commitNode `json:"earlier0"`
+	Earlier1    *commitNode `json:"earlier1"`
+	Earlier2    *commitNode `json:"earlier2"`
+	Earlier3    *commitNode `json:"earlier3"`
+	Earlier4    *commitNode `json:"earlier4"`
+	PullRequest *pullNode   `json:"pullRequest"`
+	nearBranch
 }
 
 // earlier returns the looks at the first n earlier heads, or nil if one is incomplete.
 func (a *lookAnswer) earlier(n int) []Look {
-	r := a.Repository
-	all := [MaxEarlier]*commitNode{r.Earlier0, r.Earlier1, r.Earlier2, r.Earlier3, r.Earlier4}
+	all := [MaxEarlier]*commitNode{a.Earlier0, a.Earlier1, a.Earlier2, a.Earlier3, a.Earlier4}
 	var out []Look
 	for _, node := range all[:n] {
 		look, complete := node.look()
@@ -199,7 +196,7 @@ func (l *Look) addSuite(s suiteNode) {
 		out := CheckRun{ID: c.DatabaseID, Name: c.Name, AppID: appID, AppSlug: slug, Status: plainEnum(c.Status),
 			Conclusion: conclusion(c.Conclusion), URL: c.URL,
 			DetailsURL: c.DetailsURL, StartedAt: c.StartedAt, CompletedAt: c.CompletedAt, SuiteID: s.DatabaseID,
-			OutputTitle: c.Title, OutputSummary: c.Summary, OutputText: c.Text, AnnotationsCount: c.Annotations.TotalCount}
+			OutputTitle: c.Title, OutputSummary: c.Summary, AnnotationsCount: c.Annotations.TotalCount}
 		if out.setJob(); out.RunID != 0 && s.WorkflowRun == nil {
 			l.WorkflowsKnown = false // the workflow run is hidden
 		}

@@ -24,7 +24,7 @@ const judgesFragment = `fragment judges on Commit {
 				pageInfo { hasNextPage }
 				nodes {
 					databaseId name status conclusion startedAt completedAt detailsUrl url
-					title summary text annotations { totalCount }
+					title summary annotations { totalCount }
 				}
 			}
 		}
@@ -62,42 +62,41 @@ func (r *Repo) lookGraphQL(ctx context.Context, at LookAt) (look Look, complete 
 		name := fmt.Sprintf("earlier%d", i)
 		q.add("$"+name+": String!", fmt.Sprintf(" %[1]s: object(expression: $%[1]s) { ...judges }", name), name, sha)
 	}
-	cached, known := r.histories.get(at.Branch)
+	cached, known := r.histories.Get(at.Branch)
 	if at.Branch != "" && !known {
 		q.addHistory(at.Branch)
 	}
-	var got lookAnswer
-	err := r.graphql(readOnly(ctx), q.String(), q.values, &got)
+	got, err := graphqlRepository[lookAnswer](ctx, r, q)
 	switch {
 	case isRefusedQuery(err):
 		r.app.log.DebugContext(ctx, "what judges a commit is read over REST", "error", err)
-		r.graphqlRefused.put("", true)
+		r.graphqlRefused.Put("", true)
 		return Look{}, false
 	case err != nil: // REST, with its smaller requests, may not time out
 		r.app.log.DebugContext(ctx, "GraphQL fails; what judges a commit is read over REST", "error", err)
-		r.graphqlFailed.put("", true)
+		r.graphqlFailed.Put("", true)
 		return Look{}, false
 	}
-	if look, complete = got.Repository.Object.look(); !complete {
+	if look, complete = got.Object.look(); !complete {
 		return Look{}, false
 	}
-	if base, complete := got.Repository.Base.look(); complete {
+	if base, complete := got.Base.look(); complete {
 		look.Base = &base
 	}
-	if p := got.Repository.PullRequest; p != nil && p.Body != nil {
-		r.bodies.put(at.Pull, *p.Body) // EditPull may follow if the task passes
+	if p := got.PullRequest; p != nil && p.Body != nil {
+		r.bodies.Put(at.Pull, *p.Body) // EditPull may follow if the task passes
 	}
 	look.Earlier = got.earlier(min(len(at.Earlier), MaxEarlier))
-	if at.Pull != 0 && !look.setPull(got.Repository.PullRequest, at.SHA) {
+	if at.Pull != 0 && !look.setPull(got.PullRequest, at.SHA) {
 		return Look{}, false
 	}
-	look.clearOwnRepository(cmp.Or(got.Repository.NameWithOwner, r.repo.String()))
+	look.clearOwnRepository(cmp.Or(got.NameWithOwner, r.repo.String()))
 	if look.History = cached; at.Branch != "" && !known {
 		var err error
-		if look.History, err = r.historyOf(ctx, got.Repository.nearBranch); err != nil {
+		if look.History, err = r.historyOf(ctx, got.nearBranch); err != nil {
 			return Look{}, false
 		}
-		r.histories.put(at.Branch, look.History)
+		r.histories.Put(at.Branch, look.History)
 	}
 	return look, true
 }
@@ -110,8 +109,8 @@ type graphqlQuery struct {
 
 // graphqlAvailable reports whether GraphQL has neither refused nor failed recently.
 func (r *Repo) graphqlAvailable() bool {
-	_, refused := r.graphqlRefused.get("")
-	_, failed := r.graphqlFailed.get("")
+	_, refused := r.graphqlRefused.Get("")
+	_, failed := r.graphqlFailed.Get("")
 	return !refused && !failed
 }
 

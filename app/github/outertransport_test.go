@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sia-bot/sia/sia/secret"
+	"github.com/sia-bot/sia/sia/view"
 )
 
 type transport func(*http.Request) (*http.Response, error)
@@ -97,7 +98,7 @@ func TestRepoWritesNoSecretThatIsKnownByValue(t *testing.T) {
 	ctx, r := t.Context(), w.repo()
 	const mark = "<!-- sia:v1 task=1-1 kind=status key=1 -->"
 	for name, write := range map[string]func() error{
-		"comment": func() error { _, _, err := r.UpsertComment(ctx, 1, mark, "the key is "+key, 0); return err },
+		"comment": func() error { _, err := r.UpsertComment(ctx, 1, mark, "the key is "+key, 0); return err },
 		"edit":    func() error { _, _, err := r.EditComment(ctx, 1, mark, "the key is "+key); return err },
 		"issue": func() error {
 			_, err := r.CreateIssue(ctx, NewIssue{Marker: mark, Title: key, Body: key})
@@ -110,11 +111,13 @@ func TestRepoWritesNoSecretThatIsKnownByValue(t *testing.T) {
 		"check run": func() error {
 			w.HandleFunc("GET /repos/acme/shop/commits/c0ffee/check-runs",
 				func(rw http.ResponseWriter, _ *http.Request) { answer(rw, 200, `{"check_runs":[]}`) })
-			_, _, _, err := r.UpsertCheckRun(ctx, CheckRunSpec{Name: "SIA", HeadSHA: "c0ffee", ExternalID: "1",
-				Status: "in_progress", Title: key, Summary: key, Text: key}, 0)
+			_, err := r.UpsertCheckRun(ctx, CheckRunSpec{Name: "SIA", HeadSHA: "c0ffee", ExternalID: "1",
+				CheckRun: view.CheckRun{Status: "in_progress", Title: key, Summary: key, Text: key}}, 0)
 			return err
 		},
-		"label": func() error { return r.EnsureLabels(ctx, []Label{{Name: "sia", Color: "0e8a16", Description: key}}) },
+		"label": func() error {
+			return r.EnsureLabels(ctx, []view.Label{{Name: "sia", Color: "0e8a16", Description: key}})
+		},
 		"ready": func() error { return r.MarkReady(ctx, key) },
 	} {
 		if err := write(); err != nil {

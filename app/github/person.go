@@ -41,28 +41,14 @@ func NewPeople(api string, transport http.RoundTripper) (*People, error) {
 	if transport == nil {
 		transport = http.DefaultTransport
 	}
+	again := &retrier{next: transport, sleep: Sleep, allow: func(*http.Request) error { return nil }}
 	return &People{api: base,
-		client: &http.Client{Transport: strictTransport{retryOnce{transport}, maxPersonAnswer}, CheckRedirect: noRedirect,
+		client: &http.Client{Transport: strictTransport{again, maxPersonAnswer}, CheckRedirect: noRedirect,
 			Timeout: requestTimeout}}, nil
 }
 
 // noRedirect follows no redirect: it would pass on a token or a code.
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-
-// retryOnce retries a failed GET once.
-type retryOnce struct{ next http.RoundTripper }
-
-// RoundTrip implements http.RoundTripper.
-func (b retryOnce) RoundTrip(r *http.Request) (*http.Response, error) {
-	resp, err := b.next.RoundTrip(r)
-	if r.Method == http.MethodGet && isTransient(resp, err) && r.Context().Err() == nil {
-		if err == nil {
-			discard(resp)
-		}
-		resp, err = b.next.RoundTrip(r)
-	}
-	return resp, err
-}
 
 // clientFor returns a client that is authenticated by a user's token.
 func (p *People) clientFor(token string) *gh.Client {
@@ -105,7 +91,7 @@ const (
 // errReachTimeout reports that reachTimeout has expired.
 var errReachTimeout = fmt.Errorf("GitHub has not said within %s what a person reaches", reachTimeout)
 
-// Reach returns what both a user and the app can access, by installation. It reads at most a number of pages of a
+// Reach returns what both the user and the app can access, by installation. It reads at most a number of pages of a
 // hundred entries, for at most half a minute; complete is false if there are more. It omits suspended installations,
 // and those that the user can't access, for instance without single sign-on.
 //
@@ -114,123 +100,105 @@ var errReachTimeout = fmt.Errorf("GitHub has not said within %s what a person re
 func (p *People) Reach(ctx context.Context, token string, pages int) (all []Reached, complete bool, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, reachTimeout, errReachTimeout)
 	defer cancel()
-	l := &accessLookup{apps: p.clientFor(token).Apps, pages: pages}
+	l := accessLookup{apps: p.clientFor(token).Apps, pages: pages}
 	err = l.installations(ctx)
 	if err == nil {
 		err = l.repositories(ctx)
 	}
-	found := 0
-	for _, r := range l.found {
-		if !r.excluded {
-			all, found = append(all, r.Reached), found+len(r.Repos)
+	complete, repos := err == nil, 0
+	for _, in := range l.found {
+		complete = complete && in.asked == in.last
+		if !in.excluded {
+			all, repos = append(all, in.Reached), repos+len(in.Repos)
 		}
 	}
 	if err != nil && errors.Is(context.Cause(ctx), errReachTimeout) {
-		l.truncated, err = true, nil
-		if found == 0 {
+		if err = nil; repos == 0 {
 			err = errReachTimeout
 		}
 	}
 	if err != nil {
 		return nil, false, fmt.Errorf("ask GitHub what a person reaches: %w", revoked(err))
 	}
-	return all, !l.truncated, nil
+	return all, complete, nil
 }
 
 // accessLookup is one lookup of a user's access.
 type accessLookup struct {
-	apps      *gh.AppsService
-	pages     int  // remaining number of pages to read
-	truncated bool // there are more pages
+	apps  *gh.AppsService
+	pages int // remaining number of pages to read
 
-	mu    sync.Mutex // guards found while responses are added
+	mu    sync.Mutex // guards the elements of found while responses are added
 	found []*installationAccess
 }
 
 // installationAccess is an installation in the lookup.
 type installationAccess struct {
 	Reached
-	excluded bool // the user can't access it
+	excluded    bool // the user can't access it
+	asked, last int  // numbers of pages of its repositories: requested, and known from the responses
 }
 
 // installations lists the installations that the user can access.
 func (l *accessLookup) installations(ctx context.Context) error {
-	err := l.fetchPages(ctx, 1, func(ctx context.Context, _ int, o gh.ListOptions) (*gh.Response, error) {
-		page, resp, err := l.apps.ListUserInstallations(ctx, &o)
-		if err != nil {
-			return resp, err
-		}
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		for _, in := range page {
-			if in.SuspendedAt == nil {
-				l.found = append(l.found, &installationAccess{Reached: Reached{ID: in.GetID(),
-					Account: in.GetAccount().GetLogin(), AccountID: in.GetAccount().GetID(), Repos: map[int64]map[string]bool{}}})
-			}
-		}
-		return resp, nil
-	})
-	slices.SortFunc(l.found, func(a, b *installationAccess) int { return cmp.Compare(a.ID, b.ID) })
-	return err
-}
-
-// repositories lists the repositories that the user can access in the installations.
-func (l *accessLookup) repositories(ctx context.Context) error {
-	return l.fetchPages(ctx, len(l.found), func(ctx context.Context, of int, o gh.ListOptions) (*gh.Response, error) {
-		in := l.found[of]
-		page, resp, err := l.apps.ListUserRepos(ctx, in.ID, &o)
-		l.mu.Lock()
-		defer l.mu.Unlock()
+	for in, err := range eachPage(func(o gh.ListOptions) ([]*gh.Installation, *gh.Response, error) {
+		l.pages--
+		return l.apps.ListUserInstallations(ctx, &o)
+	}) {
 		switch {
-		case isExcluded(err):
-			in.excluded = true
-			return resp, nil
 		case err != nil:
-			return resp, err
+			return err
+		case in.Account != nil && in.GetAccount().GetID() == 0:
+			return errIncomplete
+		case in.SuspendedAt == nil:
+			l.found = append(l.found, &installationAccess{last: 1, Reached: Reached{ID: in.GetID(),
+				Account: in.GetAccount().GetLogin(), AccountID: in.GetAccount().GetID(), Repos: map[int64]map[string]bool{}}})
 		}
-		for _, r := range page.Repositories {
-			in.Repos[r.GetID()] = r.GetPermissions()
-		}
-		return resp, nil
-	})
+	}
+	slices.SortFunc(l.found, func(a, b *installationAccess) int { return cmp.Compare(a.ID, b.ID) })
+	return nil
 }
 
-// fetchPages reads a number of lists within the limit on pages: first the first page of each, then concurrently the
-// pages that the responses report.
-func (l *accessLookup) fetchPages(
-	ctx context.Context, lists int, ask func(ctx context.Context, list int, o gh.ListOptions) (*gh.Response, error),
-) error {
-	type page struct{ list, number int }
-	wanted := make([]int, lists) // number of pages of each list that are read or in next
-	var next []page
-	for i := range wanted {
-		wanted[i], next = 1, append(next, page{i, 1})
-	}
-	for len(next) > 0 {
-		batch := next[:min(len(next), l.pages)]
-		l.truncated, l.pages = l.truncated || len(batch) < len(next), l.pages-len(batch)
-		last := make([]int, len(batch)) // number of pages, according to the responses
+// repositories lists the repositories that the user can access in the installations: first the first page of each,
+// then the pages that the responses report, concurrently.
+func (l *accessLookup) repositories(ctx context.Context) error {
+	for {
+		batch := 0
 		asked, ctx := errgroup.WithContext(ctx)
 		asked.SetLimit(reachConcurrency)
-		for i, p := range batch {
-			asked.Go(func() error {
-				resp, err := ask(ctx, p.list, gh.ListOptions{Page: p.number, PerPage: perPage})
-				if err == nil {
-					last[i] = max(resp.LastPage, resp.NextPage)
-				}
-				return err
-			})
-		}
-		if err := asked.Wait(); err != nil {
-			return err
-		}
-		next = nil
-		for i, p := range batch {
-			for ; wanted[p.list] < last[i] && len(next) <= l.pages; wanted[p.list]++ {
-				next = append(next, page{p.list, wanted[p.list] + 1})
+		for _, in := range l.found {
+			l.mu.Lock()
+			last := in.last
+			l.mu.Unlock()
+			for ; in.asked < last && l.pages > 0; l.pages-- {
+				in.asked++
+				number := in.asked
+				batch++
+				asked.Go(func() error { return l.page(ctx, in, number) })
 			}
 		}
+		if err := asked.Wait(); err != nil || batch == 0 {
+			return err
+		}
 	}
+}
+
+// page reads one page of the repositories in an installation.
+func (l *accessLookup) page(ctx context.Context, in *installationAccess, number int) error {
+	page, resp, err := l.apps.ListUserRepos(ctx, in.ID, &gh.ListOptions{Page: number, PerPage: perPage})
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case isExcluded(err):
+		in.excluded = true
+		return nil
+	case err != nil:
+		return err
+	}
+	for _, r := range page.Repositories {
+		in.Repos[r.GetID()] = r.GetPermissions()
+	}
+	in.last = max(in.last, resp.LastPage, resp.NextPage)
 	return nil
 }
 

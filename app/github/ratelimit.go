@@ -130,12 +130,12 @@ type rateLimiter struct {
 	installation int64
 	next         http.RoundTripper
 	limits       *rateLimits
-	pacer        pacer
+	pacer        *writePacer // nil: the requests write to no repository
 }
 
 func (l *rateLimiter) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx := req.Context()
-	if isWrite(req) {
+	if l.pacer != nil && isWrite(req) {
 		done, err := l.pacer.enter(ctx)
 		if err != nil {
 			closeBody(req)

@@ -1,6 +1,8 @@
 package github
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -35,8 +37,12 @@ func (r *Repo) MarkDraft(ctx context.Context, nodeID string) error {
 
 func (r *Repo) setDraft(ctx context.Context, nodeID string, want bool, mutation, op string) error {
 	vars := map[string]any{"id": nodeID}
-	var ignored struct{}
-	err := r.graphql(ctx, mutation, vars, &ignored)
+	var done struct {
+		Ready *struct{} `json:"markPullRequestReadyForReview"`
+		Draft *struct{} `json:"convertPullRequestToDraft"`
+	}
+	err := r.graphql(ctx, mutation, vars, &done)
+	err = require(err, cmp.Or(done.Ready, done.Draft))
 	var refusal *graphqlError
 	if !errors.As(err, &refusal) {
 		return r.fail(err, "%s", op+r.repo.String())
@@ -98,7 +104,18 @@ func (e *graphqlError) message(draft bool) string {
 	return "GitHub refused; " + press + ": " + scrubbedLine(strings.Join(e.messages, "; "))
 }
 
-// graphql sends a GraphQL request and decodes its data into out. All selected fields must be present.
+// graphqlRepository sends a GraphQL query on the repository and decodes the repository.
+func graphqlRepository[T any](ctx context.Context, r *Repo, q graphqlQuery) (*T, error) {
+	var data struct {
+		Repository *T `json:"repository"`
+	}
+	err := r.graphql(readOnly(ctx), q.String(), q.values, &data)
+	return data.Repository, require(err, data.Repository)
+}
+
+// graphql sends a GraphQL request and decodes its data into out. A response without errors has every selected field,
+// null where GitHub's schema allows it.
+// https://spec.graphql.org/October2021/#sec-Response-Format
 func (r *Repo) graphql(ctx context.Context, query string, vars map[string]any, out any) error {
 	req, err := r.gh.NewRequest("POST", r.app.graphql, map[string]any{"query": query, "variables": vars})
 	if err != nil {
@@ -115,12 +132,8 @@ func (r *Repo) graphql(ctx context.Context, query string, vars map[string]any, o
 		return err
 	}
 	if len(answer.Errors) == 0 {
-		var data any
-		if len(answer.Data) > 0 {
-			_ = json.Unmarshal(answer.Data, &data) // valid: it was decoded as part of the response
-		}
-		if err := queryShape(query).check(data, "data"); err != nil {
-			return err
+		if len(answer.Data) == 0 || bytes.Equal(answer.Data, []byte("null")) {
+			return errIncomplete
 		}
 		return json.Unmarshal(answer.Data, out)
 	}

@@ -15,15 +15,18 @@ import (
 // maxRegistration is the maximum size of GitHub's response to a code, in bytes.
 const maxRegistration = 1 << 20
 
-// Registration is an app that was created from a manifest, with its keys.
+// Registration is an app as registered at GitHub, with its keys.
 type Registration struct {
-	ID                int64
-	Slug, Name, Owner string
-	Page              string // web page of the app
-	ClientID          string
-	ClientSecret      string
-	WebhookSecret     string
-	PrivateKey        string // PEM
+	ID    int64  `json:"id"`
+	Slug  string `json:"slug"`
+	Name  string `json:"name"`
+	Owner string `json:"owner"` // the person or organisation
+	Page  string `json:"page"`  // of the app, for people
+
+	ClientID      string `json:"client_id,omitempty"`
+	ClientSecret  string `json:"client_secret,omitempty"`
+	WebhookSecret string `json:"webhook_secret"`
+	PrivateKey    string `json:"pem"`
 }
 
 // manifestCode matches codes; a code becomes part of a URL.

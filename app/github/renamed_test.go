@@ -43,7 +43,7 @@ func TestRenamedOnTheSimulator(t *testing.T) {
 				t.Errorf("ever %+v, %v, %v", ever, found, err)
 			}
 			const marker = "<!-- sia:v1 task=1-1 kind=status key=1 -->"
-			if _, _, err := s.repo.UpsertComment(ctx, n, marker, "words", 0); err != nil {
+			if _, err := s.repo.UpsertComment(ctx, n, marker, "words", 0); err != nil {
 				t.Error(err)
 			}
 			if all, err := s.repo.CommentsSince(ctx, n, time.Time{}); err != nil || len(all) != 1 {

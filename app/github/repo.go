@@ -11,6 +11,7 @@ import (
 
 	gh "github.com/google/go-github/v66/github"
 
+	"github.com/sia-bot/sia/app/expiring"
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lazyregexp"
@@ -33,15 +34,14 @@ type repoConn struct {
 	err          error      // the repository's name is invalid: nothing is sent
 	used         time.Time  // guarded by installation.mu
 
-	permissions    *expiringMap[string, string] // by login
-	required       *expiringMap[string, Requirements]
-	commits        *expiringMap[string, sia.CommitRules] // by branch
-	graphqlRefused *expiringMap[string, bool]            // GitHub refused the query for a look
-	graphqlFailed  *expiringMap[string, bool]            // GitHub failed to answer it
-	histories      *expiringMap[string, History]         // by branch
-	names          *expiringMap[int64, string]           // of other repositories, by id
-	sent           *expiringMap[int64, uint64]           // hashes of the check runs last sent
-	bodies         *expiringMap[int, string]             // of pull requests that were just read
+	permissions    *expiring.Map[string, string] // by login
+	required       *expiring.Map[string, Requirements]
+	commits        *expiring.Map[string, sia.CommitRules] // by branch
+	graphqlRefused *expiring.Map[string, bool]            // GitHub refused the query for a look
+	graphqlFailed  *expiring.Map[string, bool]            // GitHub failed to answer it
+	histories      *expiring.Map[string, History]         // by branch
+	names          *expiring.Map[int64, string]           // of other repositories, by id
+	bodies         *expiring.Map[int, string]             // of pull requests that were just read
 	fresh          *freshTransport
 }
 
@@ -85,15 +85,14 @@ func (in *installation) conn(a *App, repo sia.Repo) *repoConn {
 func (in *installation) connect(a *App, repo sia.Repo) *repoConn {
 	c := &repoConn{
 		installation:   in.id,
-		permissions:    newExpiringMap[string, string](a.cfg.Now, permissionTTL, 1000),
-		graphqlRefused: newExpiringMap[string, bool](a.cfg.Now, graphqlRefusedTTL, 1),
-		graphqlFailed:  newExpiringMap[string, bool](a.cfg.Now, graphqlFailedTTL, 1),
-		histories:      newExpiringMap[string, History](a.cfg.Now, historyTTL, 100),
-		names:          newExpiringMap[int64, string](a.cfg.Now, historyTTL, 100),
-		required:       newExpiringMap[string, Requirements](a.cfg.Now, requiredTTL, 100),
-		commits:        newExpiringMap[string, sia.CommitRules](a.cfg.Now, commitRulesTTL, 100),
-		sent:           newExpiringMap[int64, uint64](a.cfg.Now, sentTTL, 1000),
-		bodies:         newExpiringMap[int, string](a.cfg.Now, bodyTTL, 100),
+		permissions:    expiring.New[string, string](a.cfg.Now, permissionTTL, 1000),
+		graphqlRefused: expiring.New[string, bool](a.cfg.Now, graphqlRefusedTTL, 1),
+		graphqlFailed:  expiring.New[string, bool](a.cfg.Now, graphqlFailedTTL, 1),
+		histories:      expiring.New[string, History](a.cfg.Now, historyTTL, 100),
+		names:          expiring.New[int64, string](a.cfg.Now, historyTTL, 100),
+		required:       expiring.New[string, Requirements](a.cfg.Now, requiredTTL, 100),
+		commits:        expiring.New[string, sia.CommitRules](a.cfg.Now, commitRulesTTL, 100),
+		bodies:         expiring.New[int, string](a.cfg.Now, bodyTTL, 100),
 	}
 	if !validName(repo.Owner) || !validName(repo.Name) {
 		c.err = &sia.Error{Op: "reach repository", Message: fmt.Sprintf("%q is not the name of a repository", repo.String()),
@@ -103,7 +102,7 @@ func (in *installation) connect(a *App, repo sia.Repo) *repoConn {
 	}
 	base := a.baseTransport(in.id, in.limits, newWritePacer(a.cfg))
 	scope := onlyRepository(repo)
-	c.fresh = &freshTransport{created: newExpiringMap[string, bool](a.cfg.Now, freshPeriod, 1000)}
+	c.fresh = &freshTransport{created: expiring.New[string, bool](a.cfg.Now, freshPeriod, 1000)}
 	c.fresh.next = in.withCache(&installationAuth{
 		next: base, host: a.api.Host, tokens: newTokenSource(a, in, scope, apiPermissions(), base),
 	})

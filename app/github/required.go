@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	gh "github.com/google/go-github/v66/github"
@@ -44,7 +45,7 @@ var blockingRules = map[string]bool{"required_signatures": true, "required_deplo
 // https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch
 // https://docs.github.com/en/rest/branches/branches#get-a-branch
 func (r *Repo) Required(ctx context.Context, branch string) (Requirements, error) {
-	if got, ok := r.required.get(branch); ok {
+	if got, ok := r.required.Get(branch); ok {
 		got.All = slices.Clone(got.All)
 		return got, nil
 	}
@@ -64,7 +65,7 @@ func (r *Repo) FetchRequired(ctx context.Context, branch string) (Requirements, 
 	got := Requirements{All: slices.Concat(rules.All, protection.All), Known: rules.Known && protection.Known,
 		Strict: rules.Strict || protection.Strict, Others: rules.Others}
 	got.sort()
-	r.required.put(branch, got)
+	r.required.Put(branch, got)
 	got.All = slices.Clone(got.All)
 	return got, nil
 }
@@ -79,11 +80,15 @@ func (q *Requirements) sort() {
 	q.All, q.Others = slices.Compact(q.All), slices.Compact(q.Others)
 }
 
-// branchRule is a rule that applies to a branch.
+// branchRule is a rule that applies to a branch, in the spelling of the REST API, except for its type. Queries for
+// GraphQL spell its parameters alike.
 type branchRule struct {
 	Type       string          `json:"type"`
 	Parameters json.RawMessage `json:"parameters"`
 }
+
+// kind returns the type of a rule in REST's spelling.
+func (b branchRule) kind() string { return strings.ToLower(b.Type) }
 
 // branchRules iterates over all rules that apply to a branch.
 func (r *Repo) branchRules(ctx context.Context, branch string) iter.Seq2[*branchRule, error] {
@@ -102,12 +107,8 @@ func (r *Repo) requiredByRules(ctx context.Context, branch string) (Requirements
 		if hiddenFromApp(err) {
 			return Requirements{}, nil
 		}
-		var reqs ruleRequirements
 		if err == nil {
-			reqs, err = rule.requirements()
-		}
-		if err == nil {
-			err = r.addRule(ctx, &out, rule.Type, reqs)
+			err = r.addRule(ctx, &out, *rule)
 		}
 		if err != nil {
 			return Requirements{}, err
@@ -116,21 +117,15 @@ func (r *Repo) requiredByRules(ctx context.Context, branch string) (Requirements
 	return out, nil
 }
 
-// ruleRequirements are the requirements of one rule on checks.
-type ruleRequirements struct {
-	checks    []gate.Required
-	strict    bool
-	workflows []workflowRef
-}
-
-// workflowRef is a workflow's file and the id of its repository.
-type workflowRef struct {
-	path       string
-	repository int64
-}
-
-// requirements parses the requirements of a rule on checks.
-func (b branchRule) requirements() (out ruleRequirements, err error) {
+// addRule adds the requirements of one rule to out.
+func (r *Repo) addRule(ctx context.Context, out *Requirements, rule branchRule) error {
+	kind := rule.kind()
+	if blockingRules[kind] {
+		out.Others = append(out.Others, kind)
+	}
+	if kind != "required_status_checks" && kind != "workflows" {
+		return nil
+	}
 	var p struct {
 		Checks []struct {
 			Context string `json:"context"`
@@ -142,35 +137,19 @@ func (b branchRule) requirements() (out ruleRequirements, err error) {
 			Repository int64  `json:"repository_id"`
 		} `json:"workflows"`
 	}
-	if b.Type != "required_status_checks" && b.Type != "workflows" {
-		return out, nil
+	if err := json.Unmarshal(rule.Parameters, &p); err != nil {
+		return err
 	}
-	if err := json.Unmarshal(b.Parameters, &p); err != nil {
-		return out, err
-	}
-	out.strict = p.Strict
+	out.Strict = out.Strict || p.Strict
 	for _, c := range p.Checks {
-		out.checks = append(out.checks, gate.Required{Name: c.Context, App: max(0, c.App)})
+		out.All = append(out.All, gate.Required{Name: c.Context, App: max(0, c.App)})
 	}
 	for _, w := range p.Workflows {
-		out.workflows = append(out.workflows, workflowRef{w.Path, w.Repository})
-	}
-	return out, nil
-}
-
-// addRule adds the requirements of one rule to out.
-func (r *Repo) addRule(ctx context.Context, out *Requirements, kind string, reqs ruleRequirements) error {
-	if blockingRules[kind] {
-		out.Others = append(out.Others, kind)
-	}
-	out.Strict = out.Strict || reqs.strict
-	out.All = append(out.All, reqs.checks...)
-	for _, w := range reqs.workflows {
-		name, err := r.repositoryName(ctx, w.repository)
+		name, err := r.repositoryName(ctx, w.Repository)
 		if err != nil {
 			return err
 		}
-		out.All = append(out.All, gate.Required{Workflow: w.path, Repository: name})
+		out.All = append(out.All, gate.Required{Workflow: w.Path, Repository: name})
 	}
 	return nil
 }
@@ -181,7 +160,7 @@ func (r *Repo) repositoryName(ctx context.Context, id int64) (string, error) {
 	if id == 0 || id == r.repo.ID {
 		return "", nil
 	}
-	if name, ok := r.names.get(id); ok {
+	if name, ok := r.names.Get(id); ok {
 		return name, nil
 	}
 	got, _, err := r.gh.Repositories.GetByID(ctx, id)
@@ -192,7 +171,7 @@ func (r *Repo) repositoryName(ctx context.Context, id int64) (string, error) {
 	case err != nil:
 		return "", err
 	}
-	r.names.put(id, name)
+	r.names.Put(id, name)
 	return name, nil
 }
 
@@ -240,7 +219,7 @@ func (r *Repo) requiredByProtection(ctx context.Context, branch string) (Require
 		return Requirements{}, err
 	case !b.Protected || (b.Protection != nil && !b.Protection.Enabled):
 		return Requirements{Known: true}, nil
-	case b.Protection != nil && b.Protection.Checks != nil:
+	case b.Protection != nil && b.Protection.Checks != nil && b.Protection.Checks.Contexts != nil:
 		return b.Protection.Checks.requirements(), nil
 	}
 	var checks statusChecks

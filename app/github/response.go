@@ -63,7 +63,7 @@ var refusalKeys = map[string]bool{"message": true, "documentation_url": true, "s
 
 // checkBody returns [errIncomplete] if a successful response is empty, null, an empty object, or an error message
 // instead of the object, as a failing server behind GitHub's proxy sends it. The other required parts are in
-// [shapes], and for GraphQL in the query ([queryShape]).
+// [shapes].
 func checkBody(req *http.Request, resp *http.Response, body []byte) error {
 	if resp.StatusCode < 200 || resp.StatusCode > 299 || resp.StatusCode == http.StatusAccepted {
 		return nil

@@ -6,23 +6,17 @@ import (
 	"net/http"
 
 	gh "github.com/google/go-github/v66/github"
+
+	"github.com/sia-bot/sia/sia/view"
 )
 
 // NewReview is a review to submit. It comments, and neither approves nor requests changes.
 type NewReview struct {
 	Head  string // reviewed commit
 	Body  string
-	Lines []LineComment
+	Lines []view.LineComment
 	// the body with all the comments in it, if GitHub refuses the comments on lines
 	Whole string
-}
-
-// LineComment is a comment on a line of a pull request's diff.
-type LineComment struct {
-	Path string
-	Line int  // 1-based
-	Old  bool // it is a deleted line of the base
-	Body string
 }
 
 // The two sides of a diff in GitHub's API.

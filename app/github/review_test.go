@@ -10,6 +10,7 @@ import (
 
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/view"
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
@@ -35,7 +36,7 @@ func TestEnsureReview(t *testing.T) {
 	s, pull, head := reviewed(t)
 	ctx := context.Background()
 	check(t, s.sim.Review(full, pull, "ann", "commented", reviewMarker+"\nforged"))
-	n := github.NewReview{Head: head, Body: "one thing", Whole: "one thing, on x.txt:1", Lines: []github.LineComment{
+	n := github.NewReview{Head: head, Body: "one thing", Whole: "one thing, on x.txt:1", Lines: []view.LineComment{
 		{Path: "x.txt", Line: 1, Body: "why?"}, {Path: "x.txt", Line: 1, Old: true, Body: "it was better"}}}
 	first, err := s.repo.EnsureReview(ctx, pull, reviewMarker, n, 0)
 	check(t, err)
@@ -62,14 +63,14 @@ func TestEnsureReview(t *testing.T) {
 
 // Comments that GitHub refuses on lines are in the body.
 func TestEnsureReviewWithoutItsLines(t *testing.T) {
-	for name, line := range map[string]github.LineComment{
+	for name, line := range map[string]view.LineComment{
 		"beyond the diff": {Path: "x.txt", Line: 15, Body: "why?"}, "no such file": {Path: "y.txt", Line: 1, Body: "why?"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, pull, head := reviewed(t)
 			_, err := s.repo.EnsureReview(context.Background(), pull, reviewMarker,
 				github.NewReview{Head: head, Body: "one thing",
-					Whole: "one thing, elsewhere", Lines: []github.LineComment{line}}, github.Unwritten)
+					Whole: "one thing, elsewhere", Lines: []view.LineComment{line}}, github.Unwritten)
 			check(t, err)
 			v, err := s.sim.Pull(full, pull)
 			check(t, err)
@@ -85,7 +86,7 @@ func TestEnsureReviewFails(t *testing.T) {
 	s, pull, head := reviewed(t)
 	ctx := context.Background()
 	n := github.NewReview{Head: s.head, Body: "one thing", Whole: "w",
-		Lines: []github.LineComment{{Path: "x.txt", Line: 1, Body: "b"}}}
+		Lines: []view.LineComment{{Path: "x.txt", Line: 1, Body: "b"}}}
 	if _, err := s.repo.EnsureReview(ctx, pull, reviewMarker, n, 0); !sia.IsPermanent(err) {
 		t.Errorf("%v", err)
 	}

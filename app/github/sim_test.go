@@ -17,6 +17,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/gate"
 	"github.com/sia-bot/sia/sia/secret"
+	"github.com/sia-bot/sia/sia/view"
 	"github.com/sia-bot/sia/sim/ghsim"
 	"github.com/sia-bot/sia/sim/ghsim/model"
 )
@@ -113,7 +114,7 @@ func TestATasksLifeOnTheSimulator(t *testing.T) {
 	}
 
 	check(t, s.repo.EnsureLabels(ctx,
-		[]github.Label{{Name: "sia", Color: "0e8a16", Description: "d"},
+		[]view.Label{{Name: "sia", Color: "0e8a16", Description: "d"},
 			{Name: "sia:working", Color: "fbca04", Description: "w"}}))
 	n, err := s.sim.OpenIssue(full, "ann", "Confirm bookings", "please", "sia")
 	check(t, err)
@@ -125,22 +126,23 @@ func TestATasksLifeOnTheSimulator(t *testing.T) {
 	if p, err := s.repo.Permission(ctx, "ann"); err != nil || p != "maintain" {
 		t.Errorf("ann may %q, %v", p, err)
 	}
-	if _, err := s.repo.SwapLabels(ctx, n, []string{"sia:working"}, []string{"sia:paused"}); err != nil {
+	if err := s.repo.SwapLabels(ctx, n, []string{"sia:working"}, []string{"sia:paused"}); err != nil {
 		t.Fatal(err)
 	}
 	check(t, s.repo.React(ctx, sia.Origin{OnIssue: n}, "eyes"))
 
 	forged, err := s.sim.Comment(full, n, "ann", marker+"\nforged, before SIA says something")
 	check(t, err)
-	first, _, err := s.repo.UpsertComment(ctx, n, marker, "working", 0)
+	first, err := s.repo.UpsertComment(ctx, n, marker, "working", 0)
 	check(t, err)
 	_, err = s.sim.Comment(full, n, "ann", marker+"\nforged")
 	check(t, err)
-	again, changed, err := s.repo.UpsertComment(ctx, n, marker, "done", 0)
+	again, err := s.repo.UpsertComment(ctx, n, marker, "done", 0)
 	check(t, err)
-	known, changedAgain, err := s.repo.UpsertComment(ctx, n, marker, "done, as said", forged)
+	known, err := s.repo.UpsertComment(ctx, n, marker, "done, as said", forged)
 	check(t, err)
-	if first.ID == forged || again.ID != first.ID || !changed || known.ID != first.ID || !changedAgain {
+	if first.ID == forged || again.ID != first.ID || known.ID != first.ID ||
+		known.Body != marker+"\ndone, as said" {
 		t.Errorf("first %+v, again %+v, known %+v", first, again, known)
 	}
 	comments, err := s.repo.CommentsSince(ctx, n, time.Now().Add(-time.Hour))
@@ -164,15 +166,15 @@ func TestATasksLifeOnTheSimulator(t *testing.T) {
 	}
 
 	check(t, s.sim.CreateStatus(full, head, "ann", "ci/build", "failure", "broken"))
-	spec := github.CheckRunSpec{Name: "SIA", HeadSHA: head, ExternalID: "1-1", Status: "in_progress", Title: "Attempt 1",
-		Summary: "s",
-		Actions: []github.Action{{Label: "Stop", Description: "Stop this task", Identifier: "stop"}}}
-	id, _, _, err := s.repo.UpsertCheckRun(ctx, spec, 0)
+	spec := github.CheckRunSpec{Name: "SIA", HeadSHA: head, ExternalID: "1-1", CheckRun: view.CheckRun{
+		Status: "in_progress", Title: "Attempt 1", Summary: "s",
+		Actions: []view.Action{{Label: "Stop", Description: "Stop this task", Identifier: "stop"}}}}
+	id, err := s.repo.UpsertCheckRun(ctx, spec, 0)
 	check(t, err)
 	spec.Status, spec.Conclusion, spec.Actions = "completed", "failure", nil
-	id2, _, changed, err := s.repo.UpsertCheckRun(ctx, spec, 0)
+	id2, err := s.repo.UpsertCheckRun(ctx, spec, 0)
 	check(t, err)
-	if id != id2 || !changed {
+	if id != id2 {
 		t.Errorf("check runs %d and %d", id, id2)
 	}
 	shown, err := s.sim.CheckRuns(full, head)
@@ -416,12 +418,11 @@ func TestTroubleOnTheSimulator(t *testing.T) {
 		return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/comments")
 	}))
 	const marker = "<!-- sia:v1 task=1-1 kind=announce key=1 -->"
-	if _, _, err := s.repo.UpsertComment(ctx, n, marker, "x", 0); err == nil || sia.IsPermanent(err) {
+	if _, err := s.repo.UpsertComment(ctx, n, marker, "x", 0); err == nil || sia.IsPermanent(err) {
 		t.Errorf("got %v", err)
 	}
-	if _, changed, err := s.repo.UpsertComment(ctx, n, marker, "x", 0); changed || err != nil {
-		t.Errorf("changed %v, %v", changed, err)
-	}
+	_, err = s.repo.UpsertComment(ctx, n, marker, "x", 0)
+	check(t, err)
 	if v, err := s.sim.Issue(full, n); err != nil || len(v.Comments) != 1 {
 		t.Errorf("comments %+v, %v", v.Comments, err)
 	}
@@ -445,7 +446,7 @@ func TestLogsOnTheSimulator(t *testing.T) {
 	if len(set.Runs) != 1 || set.Runs[0].Conclusion != "failure" || set.Runs[0].RunID == 0 || set.Runs[0].JobID == 0 {
 		t.Fatalf("checks %+v", set)
 	}
-	log, err := s.repo.JobLog(ctx, set.Runs[0], 0)
+	log, err := s.repo.JobLog(ctx, set.Runs[0])
 	check(t, err)
 	b, err := io.ReadAll(log)
 	check(t, err)
@@ -458,7 +459,7 @@ func TestLogsOnTheSimulator(t *testing.T) {
 	if set, err = s.repo.Checks(ctx, head); err != nil || len(set.Runs) != 2 {
 		t.Errorf("after the re-run: %+v, %v", set, err)
 	}
-	if _, err := s.repo.JobLog(ctx, github.CheckRun{Name: "x", JobID: 999999}, 0); !errors.Is(err, github.ErrNoLog) {
+	if _, err := s.repo.JobLog(ctx, github.CheckRun{Name: "x", JobID: 999999}); !errors.Is(err, github.ErrNoLog) {
 		t.Errorf("got %v", err)
 	}
 }

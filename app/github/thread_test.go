@@ -12,6 +12,7 @@ import (
 
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/view"
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
@@ -140,7 +141,7 @@ func TestTooManyAnswers(t *testing.T) {
 		},
 		"review": func(s *site, pull int, head string, _ int64) error {
 			_, err := s.repo.EnsureReview(context.Background(), pull, reviewMarker, github.NewReview{Head: head, Body: "b",
-				Whole: "w", Lines: []github.LineComment{{Path: "x.txt", Line: 1, Body: "why?"}}}, 0)
+				Whole: "w", Lines: []view.LineComment{{Path: "x.txt", Line: 1, Body: "why?"}}}, 0)
 			return err
 		},
 	} {

@@ -97,9 +97,3 @@ type PriorStore interface {
 	ImportedPriors(ctx context.Context, id int64) (v store.PriorImport, err error)
 	PriorsInForce(ctx context.Context) (id int64, err error)
 }
-
-// TrialStore is the part of the database that [TrialReports] needs. [store.Store] implements it.
-type TrialStore interface {
-	OutcomesSince(ctx context.Context, id int64) ([]store.Outcome, error)
-	Trials(ctx context.Context, repo int64) ([]sia.TechniqueID, error)
-}

@@ -100,19 +100,6 @@ func TestTrialsInTurn(t *testing.T) {
 	check("one proved itself", later, []string{"alpha", "beta"}, []string{"alpha", "beta", "by-hand"},
 		[]string{"beta"}, "")
 	check("and may be first", first, []string{"alpha", "beta"}, []string{"alpha", "by-hand"}, nil, "")
-
-	reports, err := TrialReports(t.Context(), s, shop, replica(t, s).learner)
-	if err != nil {
-		t.Fatal(err)
-	}
-	states := map[sia.TechniqueID]TrialState{}
-	for _, r := range reports {
-		states[r.Technique] = r.State
-	}
-	want := map[sia.TechniqueID]TrialState{"zeta": TrialRetired, "alpha": TrialKept, "beta": TrialActive}
-	if diff := cmp.Diff(want, states); diff != "" {
-		t.Error(diff)
-	}
 }
 
 // TestTrialIsReplayed: the log of a decision with techniques on trial has the exact probability, and repeating the

@@ -311,7 +311,7 @@ func (x *rebuild) restart(ctx context.Context, t sia.Task) error {
 }
 
 // lessons restores the lessons that SIA had written; later edits of users are imported afterwards, like any edit.
-// Without the JSON file, lessons.md is the only source.
+// Without the JSON file, lessons.md is the only source, and its lessons count like those that people teach.
 func (x *rebuild) lessons(ctx context.Context, git *gitops.Repo) error {
 	read := func(name string) ([]byte, error) {
 		b, err := git.ReadFile(ctx, x.out.Head, name, memoryFileLimit)
@@ -340,14 +340,14 @@ func (x *rebuild) lessons(ctx context.Context, git *gitops.Repo) error {
 		if err != nil {
 			x.problem("%v", err)
 		}
+		now := x.branches.now()
 		for _, l := range sheet.Lessons {
-			if l.Kind == "" {
-				l.Kind = lesson.Discovery
-			}
+			l.Kind = cmp.Or(l.Kind, lesson.Discovery)
 			l.Words = lesson.Words(l.Text+" "+l.Context+" "+l.Correction, maxLessonWords)
+			l.From.Source, l.Good, l.Occurrences = lesson.FromPerson, lesson.PersonWeight, 1 // people could edit it
+			l.CountedAt, l.CreatedAt, l.LastSeen = now, now, now
 			lessons = append(lessons, l)
 		}
-		slices.SortStableFunc(lessons, func(a, b lesson.Lesson) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	}
 	x.out.Lessons, err = x.branches.store.RestoreLessons(ctx, x.repo.ID, lessons, x.evidence)
 	return err

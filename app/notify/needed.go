@@ -63,7 +63,10 @@ func (n *Notifier) sendNeeded(ctx context.Context, c *channelState, waiting []si
 	}
 	room := min(max(maxPerHour-single, 0), len(waiting))
 	for _, t := range waiting[:room] {
-		if err := n.sendOne(ctx, c, needKey(t), render.NeedsPerson(t, n.links)); err != nil {
+		key := needKey(t)
+		if err := n.send(ctx, c, key, render.NeedsPerson(t, n.links), func() error {
+			return n.from.SaveNotices(ctx, c.Name(), n.now(), false, key)
+		}); err != nil {
 			return err
 		}
 	}
@@ -76,23 +79,12 @@ func (n *Notifier) sendNeeded(ctx context.Context, c *channelState, waiting []si
 		keys = append(keys, needKey(t))
 	}
 	// The key is made of the tasks, because a retry may have other ones.
-	all := strings.Join(keys, " ")
-	if !n.send(ctx, c, all, render.NeedsPeople(rest, n.links)) {
-		return nil
-	}
-	return c.record(all, n.from.SaveNotices(ctx, c.Name(), n.now(), true, keys...))
+	return n.send(ctx, c, strings.Join(keys, " "), render.NeedsPeople(rest, n.links), func() error {
+		return n.from.SaveNotices(ctx, c.Name(), n.now(), true, keys...)
+	})
 }
 
-// sendOne sends a message about one task, and records that.
-func (n *Notifier) sendOne(ctx context.Context, c *channelState, key string, m render.Notice) error {
-	if !n.send(ctx, c, key, m) {
-		return nil
-	}
-	return c.record(key, n.from.SaveNotices(ctx, c.Name(), n.now(), false, key))
-}
-
-// unsent returns the tasks without a message to a channel. Those with rejected messages come last, so
-// that they do not block others.
+// unsent returns the tasks without a message to a channel.
 func (n *Notifier) unsent(ctx context.Context, c *channelState, waiting []sia.Task) (unsent []sia.Task, err error) {
 	var keys []string
 	for _, t := range waiting {
@@ -107,8 +99,5 @@ func (n *Notifier) unsent(ctx context.Context, c *channelState, waiting []sia.Ta
 			unsent = append(unsent, t)
 		}
 	}
-	slices.SortStableFunc(unsent, func(a, b sia.Task) int {
-		return cmp.Compare(c.rejections[needKey(a)], c.rejections[needKey(b)])
-	})
 	return unsent, nil
 }

@@ -6,8 +6,8 @@
 //   - A [Channel] delivers messages. [Config] configures the channels; there is none by default.
 //   - There is no queue. Each minute a [Notifier] checks which tasks wait for a user (needed.go) and
 //     whether a summary is due (summary.go), and sends what a channel has not received yet. The database
-//     records the sent messages, so a restart repeats nothing: a message is sent twice only if the process
-//     is killed between sending and recording it. Messages that are obsolete before they are sent are dropped.
+//     records the sent messages, so a restart repeats nothing: a message is sent twice only if it could not
+//     be recorded. Messages that are obsolete before they are sent are dropped.
 //   - A channel that fails is paused, longer each time, for an hour at most. The first failure and the
 //     recovery are logged. Channels don't wait for each other, and no task waits for them.
 //
@@ -28,10 +28,9 @@ import (
 )
 
 const (
-	sendTimeout   = 15 * time.Second // of one message
-	minPause      = time.Minute      // after the first failure of a channel; doubled after each further one
-	maxPause      = time.Hour        // maximum pause
-	maxRejections = 3                // rejections of a message after which it is given up
+	sendTimeout = 15 * time.Second // of one message
+	minPause    = time.Minute      // after the first failure of a channel; doubled after each further one
+	maxPause    = time.Hour        // maximum pause
 )
 
 // Channel delivers messages to users. It is safe for concurrent use.
@@ -74,10 +73,8 @@ type Notifier struct {
 // channelState is a channel with its state; it is used by one round at a time.
 type channelState struct {
 	Channel
-	failures   int             // in a row
-	pause      time.Time       // end of the pause
-	rejections map[string]int  // number of rejections of messages, by key
-	unrecorded map[string]bool // keys of finished messages that are not recorded in the database
+	failures int       // in a row
+	pause    time.Time // end of the pause
 }
 
 // New returns a notifier for channels. secrets masks the messages.
@@ -86,8 +83,7 @@ func New(from Reader, channels []Channel, summary Summary, links render.Links, s
 ) *Notifier {
 	n := &Notifier{from: from, links: links, secrets: secrets, summary: summary, log: log, now: now}
 	for _, c := range channels {
-		n.channels = append(n.channels, &channelState{Channel: c, rejections: map[string]int{},
-			unrecorded: map[string]bool{}})
+		n.channels = append(n.channels, &channelState{Channel: c})
 	}
 	return n
 }
@@ -122,19 +118,13 @@ func (n *Notifier) run(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// send sends one message and reports whether it is finished: sent, or given up. If the channel fails, it is
-// paused. The caller must record finished messages, see [channelState.record].
-func (n *Notifier) send(ctx context.Context, c *channelState, key string, m render.Notice) (done bool) {
-	if c.unrecorded[key] {
-		return true
-	}
-	defer func() {
-		if done {
-			c.unrecorded[key] = true
-		}
-	}()
+// send sends one message, and records it if it is finished: sent, or given up because it was refused. If the channel or
+// the database fails, the channel is paused. It returns only errors of the database.
+func (n *Notifier) send(
+	ctx context.Context, c *channelState, key string, m render.Notice, record func() error,
+) error {
 	if n.now().Before(c.pause) {
-		return false
+		return nil
 	}
 	m.Title, m.Text = n.secrets.Mask(m.Title), n.secrets.Mask(m.Text)
 	sending, cancel := context.WithTimeout(ctx, sendTimeout)
@@ -142,41 +132,32 @@ func (n *Notifier) send(ctx context.Context, c *channelState, key string, m rend
 	err := c.Send(sending, key, m)
 	switch {
 	case err == nil:
-		if c.failures > 0 {
-			n.log.InfoContext(ctx, "messages to people arrive again", "channel", c.Name())
+	case ctx.Err() != nil: // the process stops
+		return nil
+	case sia.IsPermanent(err):
+		n.log.ErrorContext(ctx, "a message to people is given up: it was refused", "channel", c.Name(), "message", m.Title,
+			"error", err)
+	default:
+		if c.failures == 0 {
+			n.log.WarnContext(ctx, "a message to people was not sent; it is tried again, and tasks don't wait for it",
+				"channel", c.Name(), "error", err, "fix", "`sia doctor` says what is wrong, `sia notify test` sends a message")
 		}
+		c.postpone(n.now(), err)
+		return nil
+	}
+	if err := record(); err != nil { // a read-only database would repeat the message each minute
+		c.postpone(n.now(), err)
+		return err
+	}
+	if c.failures > 0 && err == nil {
+		n.log.InfoContext(ctx, "messages to people arrive again", "channel", c.Name())
 		c.failures = 0
-		delete(c.rejections, key)
-		return true
-	case ctx.Err() != nil:
-		return false // the process stops
 	}
-	if c.failures == 0 {
-		n.log.WarnContext(ctx, "a message to people was not sent; it is tried again, and tasks don't wait for it",
-			"channel", c.Name(), "error", err, "fix", "`sia doctor` says what is wrong, `sia notify test` sends a message")
-	}
-	pause := max(minPause<<min(c.failures, 6), min(sia.RetryAfter(err), maxPause))
-	c.failures, c.pause = c.failures+1, n.now().Add(min(pause, maxPause))
-	if !sia.IsPermanent(err) {
-		return false
-	}
-	if len(c.rejections) > maxWaiting { // most are of obsolete messages
-		clear(c.rejections)
-	}
-	if c.rejections[key]++; c.rejections[key] < maxRejections {
-		return false
-	}
-	delete(c.rejections, key)
-	n.log.ErrorContext(ctx, "a message to people is given up: it was refused again and again", "channel", c.Name(),
-		"message", m.Title, "error", err)
-	return true
+	return nil
 }
 
-// record handles the result of recording a finished message. Until it is recorded, this process does not send it again:
-// otherwise a read-only database would repeat it each minute.
-func (c *channelState) record(key string, err error) error {
-	if err == nil {
-		delete(c.unrecorded, key)
-	}
-	return err
+// postpone pauses a channel after a failure.
+func (c *channelState) postpone(now time.Time, err error) {
+	pause := max(minPause<<min(c.failures, 6), min(sia.RetryAfter(err), maxPause))
+	c.failures, c.pause = c.failures+1, now.Add(min(pause, maxPause))
 }

@@ -61,11 +61,11 @@ func (n *Notifier) sendSummary(ctx context.Context, c *channelState, waiting []s
 	if d.Repositories, err = n.activity(ctx, from, until); err != nil {
 		return err
 	}
-	key := "summary/" + until.Format(time.RFC3339)
-	if len(d.Repositories) > 0 && !n.send(ctx, c, key, render.Summary(d, n.links)) {
-		return nil
+	record := func() error { return n.from.SaveSummary(ctx, c.Name(), until) }
+	if len(d.Repositories) == 0 {
+		return record()
 	}
-	return c.record(key, n.from.SaveSummary(ctx, c.Name(), until))
+	return n.send(ctx, c, "summary/"+until.Format(time.RFC3339), render.Summary(d, n.links), record)
 }
 
 // activity returns the activity at or after from and before until, by repository, in the order of names.

@@ -115,29 +115,13 @@ func boardTask(t sia.Task, l Links) string {
 	}
 	row := fmt.Sprintf("**%s %s**  \n%s\n", link(fmt.Sprintf("#%d", t.Issue), l.Issue(t.Repo, t.Issue)),
 		Line(t.Title, 100), Line(said, 300))
-	for _, command := range boardCommands(t) {
-		row += boardBox(command, t.Issue, boardWords[command])
+	for _, o := range Offers(t) {
+		switch o.Name {
+		case actionGo, ActionRetry, ActionResume, ActionPause, ActionStop:
+			row += boardBox(o.Name, t.Issue, text.Capital(o.Does))
+		}
 	}
 	return row + "\n"
-}
-
-// boardWords describe the commands of boxes.
-var boardWords = map[string]string{"go": "Start the plan that waits", "retry": "Try once more", "resume": "Go on",
-	"pause": "Pause", "stop": "Stop"}
-
-// boardCommands lists the commands offered as boxes for a task.
-func boardCommands(t sia.Task) []string {
-	switch {
-	case waitsForYes(t):
-		return []string{"go", "stop"}
-	case t.State == sia.Escalated:
-		return []string{"retry", "stop"}
-	case t.NeedsCredits():
-		return []string{"stop"}
-	case t.State == sia.OnHold:
-		return []string{"resume", "stop"}
-	}
-	return []string{"pause", "stop"}
 }
 
 // boardBox is a box to tick. A comment on its line holds its command.

@@ -7,47 +7,12 @@ import (
 	"github.com/sia-bot/sia/sia/failure"
 	"github.com/sia-bot/sia/sia/gate"
 	"github.com/sia-bot/sia/sia/tamper"
+	"github.com/sia-bot/sia/sia/text"
+	"github.com/sia-bot/sia/sia/view"
 )
 
 // CheckName is the name of SIA's check run on each head commit.
 const CheckName = "SIA"
-
-// CheckRunView is a check run in GitHub's terms. Fields and limits are those of "Create a check run" in the REST
-// reference.
-type CheckRunView struct {
-	Status      string       // queued, in_progress or completed
-	Conclusion  string       // success, failure, neutral, cancelled or action_required; only when completed
-	Title       string       // plain text
-	Summary     string       // Markdown, at most 65,535 characters
-	Text        string       // Markdown, at most 65,535 characters
-	Annotations []Annotation // at most 50, the limit of one request
-	Actions     []Action     // at most 3
-}
-
-// Annotation is a remark on a line of a file.
-type Annotation struct {
-	Path    string // from the repository's root
-	Line    int    // 1-based
-	Level   string // failure or warning
-	Title   string // at most 255 characters
-	Message string // at most 64 kB
-}
-
-// Action is a button. GitHub returns its identifier in check_run.requested_action.
-type Action struct {
-	Label       string // at most 20 characters
-	Description string // at most 40 characters
-	Identifier  string // at most 20 characters
-}
-
-// The identifiers of the buttons.
-const (
-	ActionPause       = "pause"
-	ActionStop        = "stop"
-	ActionRetry       = "retry"
-	ActionResume      = "resume"
-	ActionAcceptTests = "accept-tests"
-)
 
 const maxAnnotations = 50
 
@@ -55,8 +20,8 @@ const maxAnnotations = 50
 // people is completed as "neutral", which neither blocks a merge nor looks like work in progress; only changes to tests
 // that nobody has accepted yet are "action_required", so that they are not merged unseen. in maps the [NamedLines] to
 // files of the head.
-func CheckRun(t sia.Task, in Placed, l Links) CheckRunView {
-	v := CheckRunView{
+func CheckRun(t sia.Task, in Placed, l Links) view.CheckRun {
+	v := view.CheckRun{
 		Title:       strings.TrimSpace(strings.TrimLeft(Headline(t), "⏳🛠️📝🔎🧭✋⏸✅⏹ ")),
 		Text:        checkText(t, l),
 		Annotations: annotations(t, in),
@@ -64,7 +29,6 @@ func CheckRun(t sia.Task, in Placed, l Links) CheckRunView {
 	}
 	var p page
 	p.add(nowText(t, 0))
-	p.add(partsProgress(t))
 	p.add("**Credits:** " + credits(t.Credits))
 	p.add(placeLine(t, l))
 	p.add(commandLine(t))
@@ -89,8 +53,8 @@ func CheckRun(t sia.Task, in Placed, l Links) CheckRunView {
 
 // Superseded is SIA's check run on a commit that is no longer the task's head, so that no old commit shows work in
 // progress forever.
-func Superseded(t sia.Task, l Links) CheckRunView {
-	return CheckRunView{
+func Superseded(t sia.Task, l Links) view.CheckRun {
+	return view.CheckRun{
 		Status: "completed", Conclusion: "neutral", Title: "A newer commit took this one's place",
 		Summary: "SIA's work went on in " + link(Code(t.Head.Short(), 0), l.Commit(t.Repo, t.Head)) + ". The newest " +
 			"commit's check run says where it stands.\n",
@@ -113,31 +77,16 @@ func checkText(t sia.Task, l Links) string {
 	return p.String()
 }
 
-func actions(t sia.Task) []Action {
-	pause := Action{"Pause", "Hold the task where it is", ActionPause}
-	stop := Action{"Stop", "End the task, keep what was done", ActionStop}
-	switch t.State {
-	case sia.Passed:
-		return nil
-	case sia.Stopped:
-		return []Action{{"Retry", "Start the task again", ActionRetry}}
-	case sia.OnHold:
-		if t.NeedsCredits() {
-			return []Action{stop}
+// maxActions is GitHub's limit on buttons.
+const maxActions = 3
+
+func actions(t sia.Task) (out []view.Action) {
+	for _, o := range Offers(t) {
+		if o.Button() != "" && len(out) < maxActions {
+			out = append(out, view.Action{Label: o.Button(), Description: text.Capital(o.Does), Identifier: o.Name})
 		}
-		return []Action{{"Resume", "Go on where it stopped", ActionResume}, stop}
-	case sia.Escalated:
-		if waitsForYes(t) {
-			return []Action{{"Another plan", "Have another plan made", ActionRetry}, stop}
-		}
-		return []Action{{"Retry", "Try once more without an answer", ActionRetry}, stop}
-	case sia.Checking:
-		if AwaitsTestAcceptance(t) {
-			return []Action{{"Accept test changes", "These changes to tests are wanted", ActionAcceptTests}, pause, stop}
-		}
-		return []Action{pause, stop, {"Retry", "Read the checks again now", ActionRetry}}
 	}
-	return []Action{pause, stop}
+	return out
 }
 
 // NamedLine is a line of a file as named in the log of a failed check.
@@ -167,14 +116,14 @@ func NamedLines(t sia.Task) (all []NamedLine) {
 }
 
 // annotations point at lines of the head's files that failures name, or at changes that a person has to accept.
-func annotations(t sia.Task, in Placed) []Annotation {
+func annotations(t sia.Task, in Placed) []view.Annotation {
 	if AwaitsTestAcceptance(t) {
 		return toAccept(t)
 	}
 	if len(in) == 0 {
 		return nil
 	}
-	var out []Annotation
+	var out []view.Annotation
 	seen := map[NamedLine]bool{}
 	for _, f := range t.Attempt().Failures {
 		for _, p := range failure.Locations(f.Excerpt, maxNamed) {
@@ -183,7 +132,7 @@ func annotations(t sia.Task, in Placed) []Annotation {
 				continue
 			}
 			seen[NamedLine{path, p.Line}] = true
-			out = append(out, Annotation{
+			out = append(out, view.Annotation{
 				Path: path, Line: p.Line, Level: "failure", Title: cut(oneLine(f.Check), 255),
 				Message: cut(oneLine(lineAround(f.Excerpt, p.At)), 1000),
 			})
@@ -194,8 +143,8 @@ func annotations(t sia.Task, in Placed) []Annotation {
 
 // toAccept annotates the changes of tests and protected paths that wait for a person. A removed line is annotated at
 // its former place.
-func toAccept(t sia.Task) []Annotation {
-	var out []Annotation
+func toAccept(t sia.Task) []view.Annotation {
+	var out []view.Annotation
 	for _, reason := range t.Gate.Explain {
 		finding, ok := gate.TamperingIn(reason)
 		if !ok || len(out) == maxAnnotations {
@@ -205,7 +154,7 @@ func toAccept(t sia.Task) []Annotation {
 		if !ok {
 			continue
 		}
-		out = append(out, Annotation{
+		out = append(out, view.Annotation{
 			Path: path, Line: line, Level: "warning", Title: "To be accepted by a person",
 			Message: cut(sentenceCase(oneLine(what)), 1000),
 		})

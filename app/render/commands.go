@@ -7,21 +7,42 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// command is a command that people can give now, with its effect.
-type command struct{ write, does string }
+// Offer is a command that people can give now. Status comments name it, check runs and pages have a button for it, and
+// the dashboard a box to tick.
+type Offer struct {
+	Name  string // such as "stop"; identifies its button or box
+	Write string // as in a comment
+	Does  string
+}
 
-// commands lists the commands that make sense in the task's state, most useful first.
-func commands(t sia.Task) []command {
-	stop := command{"/sia stop", "ends the task and keeps what was done"}
-	pause := command{"/sia pause", "holds the task where it is"}
-	use := command{"/sia use <technique>", "chooses the next approach yourself"}
+// The names of offers that have a button or a box.
+const (
+	ActionPause       = "pause"
+	ActionStop        = "stop"
+	ActionRetry       = "retry"
+	ActionResume      = "resume"
+	ActionAcceptTests = "accept-tests"
+	actionGo          = "go"
+)
+
+var buttons = map[string]string{ActionPause: "Pause", ActionStop: "Stop", ActionRetry: "Retry", ActionResume: "Resume",
+	ActionAcceptTests: "Accept test changes"}
+
+// Button is the text on the offer's button; empty: it has none.
+func (o Offer) Button() string { return buttons[o.Name] }
+
+// Offers lists the commands that make sense in the task's state, most useful first.
+func Offers(t sia.Task) []Offer {
+	stop := Offer{ActionStop, "/sia stop", "ends the task and keeps what was done"}
+	pause := Offer{ActionPause, "/sia pause", "holds the task where it is"}
+	start := func(write, does string) []Offer { return []Offer{{"start", write, does}} }
 	switch t.State {
 	case sia.Escalated:
 		if waitsForYes(t) {
-			return []command{
-				{"/sia go", "starts the plan"},
-				{"/sia answer …", "says what should be different, for another plan"},
-				{"/sia retry", "has another plan made"},
+			return []Offer{
+				{actionGo, "/sia go", "starts the plan"},
+				{"answer", "/sia answer …", "says what should be different, for another plan"},
+				{ActionRetry, "/sia retry", "has another plan made"},
 				stop,
 			}
 		}
@@ -29,43 +50,43 @@ func commands(t sia.Task) []command {
 		if t.AsksAboutChecks() {
 			answers = "answers with a letter"
 		}
-		return []command{
-			{"/sia answer …", answers},
-			{"/sia retry", "tries once more as it is"},
+		return []Offer{
+			{"answer", "/sia answer …", answers},
+			{ActionRetry, "/sia retry", "tries once more as it is"},
 			stop,
 		}
 	case sia.OnHold:
 		if outOfCredits(t) {
-			return []command{{"/sia resume +50", "adds 50 credits (0.50 USD) and goes on"}, stop}
+			return []Offer{{"credits", "/sia resume +50", "adds 50 credits (0.50 USD) and goes on"}, stop}
 		}
 		if t.Pause != nil && t.Pause.Kind == sia.PausedByHalt {
 			if t.Pause.Scope != sia.RepositoryHalt(t.Repo.ID) {
-				return []command{stop}
+				return []Offer{stop}
 			}
-			return []command{{"/sia resume all", "goes on with everything in this repository"}, stop}
+			return []Offer{{"resume all", "/sia resume all", "goes on with everything in this repository"}, stop}
 		}
-		return []command{{"/sia resume", "goes on where it stopped"}, stop}
+		return []Offer{{ActionResume, "/sia resume", "goes on where it stopped"}, stop}
 	case "": // there is no task yet
-		return []command{{"/sia start …", "asks SIA to resolve this issue, with your words as an additional wish"}}
+		return start("/sia start …", "asks SIA to resolve this issue, with your words as an additional wish")
 	case sia.Passed:
 		if t.Aftermath == sia.Abandoned {
-			return []command{{"/sia start", "starts it again"}}
+			return start("/sia start", "starts it again")
 		}
 		if t.Edited != nil {
-			return []command{{"/sia start", "goes on with the new text"}}
+			return start("/sia start", "goes on with the new text")
 		}
-		return []command{{"/sia start …", "runs the task again, with your words as an additional wish"}}
+		return start("/sia start …", "runs the task again, with your words as an additional wish")
 	case sia.Stopped:
-		return []command{{"/sia start", "starts it again"}}
+		return []Offer{{ActionRetry, "/sia start", "starts it again"}}
 	case sia.Reviewing, sia.Announced:
-		return []command{pause, stop}
+		return []Offer{pause, stop}
 	case sia.Checking:
 		if AwaitsTestAcceptance(t) {
-			return []command{{"/sia accept-tests", "accepts these changes for this commit"}, stop}
+			return []Offer{{ActionAcceptTests, "/sia accept-tests", "accepts these changes for this commit"}, stop}
 		}
-		return []command{pause, stop, {"/sia retry", "reads the checks again now"}}
+		return []Offer{pause, stop, {ActionRetry, "/sia retry", "reads the checks again now"}}
 	}
-	return []command{pause, stop, use}
+	return []Offer{pause, stop, {"use", "/sia use <technique>", "chooses the next approach yourself"}}
 }
 
 // outOfCredits reports whether a paused task needs more credits to go on: it was paused for that, or has less than a
@@ -75,8 +96,8 @@ func outOfCredits(t sia.Task) bool { return t.NeedsCredits() || t.Credits.Left()
 // commandLine lists what people can do now.
 func commandLine(t sia.Task) string {
 	var parts []string
-	for _, c := range commands(t) {
-		parts = append(parts, Code(c.write, 0)+" "+c.does)
+	for _, c := range Offers(t) {
+		parts = append(parts, Code(c.Write, 0)+" "+c.Does)
 	}
 	parts = append(parts, "`/sia help` lists every command")
 	return fmt.Sprintf("**You can** comment, with %s access: %s.", permission(t), strings.Join(parts, "; "))
@@ -85,10 +106,10 @@ func commandLine(t sia.Task) string {
 // briefCommands lists what people can do now, and describes the first command.
 func briefCommands(t sia.Task) string {
 	var parts []string
-	for i, c := range commands(t) {
-		s := Code(c.write, 0)
+	for i, c := range Offers(t) {
+		s := Code(c.Write, 0)
 		if i == 0 {
-			s += " (" + c.does + ")"
+			s += " (" + c.Does + ")"
 		}
 		parts = append(parts, s)
 	}

@@ -16,8 +16,8 @@ const commitWidth = 72
 // people or add trailers.
 func CommitMessage(t sia.Task, a sia.Attempt) string {
 	subject := cut(commitWords(t.Title), commitWidth)
-	if !imperative(subject) {
-		subject = cut(fmt.Sprintf("Resolve issue %d: %s", t.Issue, commitWords(t.Title)), commitWidth)
+	if subject == "" {
+		subject = fmt.Sprintf("Resolve issue %d", t.Issue)
 	}
 	body := fmt.Sprintf("Attempt %d at issue %d", a.Number, t.Issue)
 	if a.Technique != "" {
@@ -43,21 +43,6 @@ func MergeMessage(t sia.Task) string {
 func commitWords(s string) string {
 	s = strings.NewReplacer("[", "(", "]", ")", "***", "").Replace(oneLine(s))
 	return strings.TrimLeft(Neutralise(s), "#>-*+ ")
-}
-
-// imperatives are verbs with which titles of issues often begin.
-var imperatives = " accept add allow apply avoid build bump change check clean convert correct create cut delete " +
-	"deprecate detect disable document drop enable ensure escape explain expose extend extract find fix format " +
-	"generate give guard handle hide ignore implement improve include increase install introduce keep let limit " +
-	"list load log make mark merge migrate move parse pass pin prefer prepare prevent print protect provide publish " +
-	"put raise read reduce refactor refuse reject release remove rename replace report require reset resolve restore " +
-	"retry return revert rewrite round run save send set show simplify skip sort speed split start stop store strip " +
-	"support switch test tidy translate trim turn unify update upgrade use validate verify warn wrap write "
-
-// imperative reports whether a subject begins with a verb in the imperative.
-func imperative(subject string) bool {
-	first, _, _ := strings.Cut(strings.ToLower(subject), " ")
-	return first != "" && strings.Contains(imperatives, " "+first+" ")
 }
 
 // wrap breaks a paragraph at spaces into lines of at most width characters; longer words stay whole.

@@ -6,21 +6,14 @@ import (
 
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/text"
+	"github.com/sia-bot/sia/sia/view"
 )
 
 // ReviewText is the text of a pull request review.
 type ReviewText struct {
 	Body  string
-	Lines []ReviewLine
+	Lines []view.LineComment
 	Whole string // the body instead if no line can be commented on
-}
-
-// ReviewLine is a review comment on a line of the diff.
-type ReviewLine struct {
-	Path string
-	Line int
-	Old  bool // on the base's side
-	Body string
 }
 
 // The words of a review that are visible before anything is unfolded: maxReview for its body and its lines together, if
@@ -58,7 +51,7 @@ func FinalReview(t sia.Task, r sia.FinalReview, l Links) ReviewText {
 		if fold := n.fold(); fold != "" {
 			line += "\n\n" + fold
 		}
-		out.Lines = append(out.Lines, ReviewLine{Path: n.at.Path, Line: n.at.Line, Old: n.at.Old, Body: line})
+		out.Lines = append(out.Lines, view.LineComment{Path: n.at.Path, Line: n.at.Line, Old: n.at.Old, Body: line})
 	}
 	out.Body, out.Whole = reviewBody(t, r, l, rest, maxReview-seen), reviewBody(t, r, l, all, maxReview)
 	return out

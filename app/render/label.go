@@ -1,13 +1,9 @@
 package render
 
-import "github.com/sia-bot/sia/sia"
-
-// Label is a label of a repository.
-type Label struct {
-	Name        string
-	Color       string // six hexadecimal digits, without "#"
-	Description string // at most 100 characters, GitHub's limit
-}
+import (
+	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/view"
+)
 
 // The labels for a task's state; an issue has at most one of them.
 const (
@@ -20,14 +16,16 @@ const (
 
 // Labels are the labels that SIA creates in a repository at installation: the trigger, named by its settings, and those
 // of the states.
-func Labels(trigger string) []Label {
-	return []Label{
-		{trigger, "5319e7", "Ask SIA to resolve this issue. Taking the label off stops it."},
-		{LabelWorking, "1d76db", "SIA is working on this issue. Its status comment says where it stands."},
-		{LabelPaused, "fbca04", "SIA is paused here. Comment /sia resume to go on."},
-		{LabelNeedsHuman, "d93f0b", "SIA has a question that only a person can answer."},
-		{LabelPassed, "0e8a16", "Every required check is green; SIA's pull request is ready for review."},
-		{LabelStopped, "6a737d", "SIA was stopped here. Comment /sia start to start again."},
+func Labels(trigger string) []view.Label {
+	return []view.Label{
+		{Name: trigger, Color: "5319e7", Description: "Ask SIA to resolve this issue. Taking the label off stops it."},
+		{Name: LabelWorking, Color: "1d76db",
+			Description: "SIA is working on this issue. Its status comment says where it stands."},
+		{Name: LabelPaused, Color: "fbca04", Description: "SIA is paused here. Comment /sia resume to go on."},
+		{Name: LabelNeedsHuman, Color: "d93f0b", Description: "SIA has a question that only a person can answer."},
+		{Name: LabelPassed, Color: "0e8a16",
+			Description: "Every required check is green; SIA's pull request is ready for review."},
+		{Name: LabelStopped, Color: "6a737d", Description: "SIA was stopped here. Comment /sia start to start again."},
 	}
 }
 

@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
@@ -33,58 +34,31 @@ func ParseMarker(body string) (Marker, bool) {
 	}
 	var got [3]string
 	for i := range got {
-		v, ok := unescapeField(f[i+1])
-		if !ok {
+		v, err := unescapeField(f[i+1])
+		if err != nil {
 			return Marker{}, false
 		}
 		got[i] = v
 	}
-	return Marker{Task: sia.TaskID(got[0]), Kind: got[1], Key: got[2]}, true
+	m := Marker{Task: sia.TaskID(got[0]), Kind: got[1], Key: got[2]}
+	return m, strings.HasPrefix(body, m.String()) // only as SIA writes it
 }
 
-// escapeField keeps letters, digits and "._:/-"; a dash after a dash is escaped
-// too, because "--" is not allowed inside an HTML comment. The empty field is "%".
+// fieldEscapes adapts the escapes of a query: "/" and ":" stay as they are, and a dash after a dash is escaped, because
+// "--" is not allowed inside an HTML comment.
+var fieldEscapes = strings.NewReplacer("%2F", "/", "%3A", ":", "+", "%20", "~", "%7E", "--", "-%2D")
+
+// escapeField escapes all but letters, digits and "._:/-". The empty field is "%".
 func escapeField(s string) string {
 	if s == "" {
 		return "%"
 	}
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		plain := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' ||
-			strings.IndexByte("._:/", c) >= 0 || c == '-' && (i == 0 || s[i-1] != '-')
-		if plain {
-			b.WriteByte(c)
-		} else {
-			fmt.Fprintf(&b, "%%%02X", c)
-		}
-	}
-	return b.String()
+	return fieldEscapes.Replace(url.QueryEscape(s))
 }
 
-// unescapeField accepts exactly what escapeField writes.
-func unescapeField(s string) (string, bool) {
+func unescapeField(s string) (string, error) {
 	if s == "%" {
-		return "", true
+		return "", nil
 	}
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] != '%' {
-			b.WriteByte(s[i])
-			continue
-		}
-		var c byte
-		if i+2 >= len(s) {
-			return "", false
-		}
-		if _, err := fmt.Sscanf(s[i+1:i+3], "%02X", &c); err != nil {
-			return "", false
-		}
-		b.WriteByte(c)
-		i += 2
-	}
-	if v := b.String(); escapeField(v) == s {
-		return v, true
-	}
-	return "", false
+	return url.PathUnescape(s)
 }

@@ -197,18 +197,8 @@ func partsInBrief(a sia.Attempt) string {
 		return raceInBrief(a)
 	}
 	said := []string{partsDone(a)}
-	var again []string
-	for i, p := range a.Parts {
-		if p.State == sia.PartDone && p.Tries > 0 {
-			again = append(again, fmt.Sprintf("part %d tried %s", i+1, times(p.Tries+1)))
-		}
-	}
-	if len(again) > 3 {
-		again = []string{fmt.Sprintf("%d of them tried more than once", len(again))}
-	}
-	said = append(said, again...)
-	for _, group := range concurrentParts(a) {
-		said = append(said, text.Numbered("part", group)+" at the same time")
+	if n := triedAgain(a); n > 0 {
+		said[0] += fmt.Sprintf(", %d of them tried more than once", n)
 	}
 	if partsOf(a, sia.PartMerge) > 0 {
 		said = append(said, "conflicts between them resolved")
@@ -226,6 +216,16 @@ func partsInBrief(a sia.Attempt) string {
 		}
 	}
 	return strings.Join(said, "; ")
+}
+
+// triedAgain counts the parts of an attempt that are done after more than one try.
+func triedAgain(a sia.Attempt) (n int) {
+	for _, p := range a.Parts {
+		if p.State == sia.PartDone && p.Tries > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // partsDone counts the parts of an attempt, and those done if not all are.
@@ -254,31 +254,4 @@ func partsDone(a sia.Attempt) string {
 		s += ", one after the other"
 	}
 	return s
-}
-
-// concurrentParts returns the parts of a plan that certainly started at the same time: those with the same
-// dependencies, if there was capacity for them next to other work.
-func concurrentParts(a sia.Attempt) (groups [][]int) {
-	needs, grouped := a.Needs(), map[int]bool{}
-	for i, p := range a.Parts {
-		if a.Structure != plan.Parallel && a.Structure != plan.Hierarchical || p.Kind != sia.PartOfPlan || grouped[i] {
-			continue
-		}
-		group, others := []int{i + 1}, 0
-		below := plan.Below(needs, i+1)
-		for j, q := range a.Parts {
-			switch {
-			case j == i || q.Kind != sia.PartOfPlan || slices.Contains(below, j+1) ||
-				slices.Contains(plan.Below(needs, j+1), i+1):
-			case j > i && slices.Equal(p.Needs, q.Needs):
-				group, grouped[j] = append(group, j+1), true
-			default:
-				others++
-			}
-		}
-		if len(group) > 1 && len(group)+others <= a.Parallel {
-			groups = append(groups, group)
-		}
-	}
-	return groups
 }

@@ -146,26 +146,3 @@ func briefTrouble(p sia.Part, words int) string {
 	}
 	return strings.TrimSuffix(fmt.Sprintf("try %d: %s", p.Tries+1, why), ": ")
 }
-
-// partsProgress lists the present attempt's parts and their progress, for the check run.
-func partsProgress(t sia.Task) string {
-	a := multiRunAttempt(t)
-	if a == nil || len(a.Parts) == 0 {
-		return ""
-	}
-	var counts []string
-	for _, c := range []struct {
-		state sia.PartState
-		words string
-	}{{sia.PartDone, "done"}, {sia.PartRunning, "under way"}, {sia.PartFailed, "failed"}, {sia.PartGivenUp, "given up"},
-		{sia.PartWaiting, "waiting"}} {
-		if n := partsIn(*a, c.state); n > 0 {
-			counts = append(counts, fmt.Sprintf("%d %s", n, c.words))
-		}
-	}
-	s := "**Parts of attempt " + fmt.Sprint(a.Number) + ":** " + strings.Join(counts, ", ")
-	if a.Structure == plan.Race {
-		s = "**Coders at attempt " + fmt.Sprint(a.Number) + ":** " + strings.Join(counts, ", ")
-	}
-	return s + "\n\n" + briefPartList(*a, mostOfPart, true)
-}

@@ -62,7 +62,7 @@ func Say(text string) string {
 // Help lists the commands, those that make sense now first.
 func Help(t sia.Task) string {
 	var p page
-	p.add("**What you can do now**\n\n" + commandTable(commands(t)))
+	p.add("**What you can do now**\n\n" + commandTable(Offers(t)))
 	p.fold("Every command", commandTable(everyCommand()))
 	p.add(fmt.Sprintf("A command is the first line of a comment, on the issue or the pull request. Those that change "+
 		"something count from people with %s access to this repository; 🚀 on your comment says that yours was obeyed, "+
@@ -72,23 +72,23 @@ func Help(t sia.Task) string {
 }
 
 // everyCommand lists the commands of package command.
-func everyCommand() []command {
-	var all []command
+func everyCommand() []Offer {
+	var all []Offer
 	for _, c := range grammar.Commands() {
 		does := c.Does
 		if c.Open {
 			does += " (for anybody)"
 		}
-		all = append(all, command{strings.TrimSpace("/sia " + c.Name + " " + c.Args), does})
+		all = append(all, Offer{c.Name, strings.TrimSpace("/sia " + c.Name + " " + c.Args), does})
 	}
 	return all
 }
 
-func commandTable(cs []command) string {
+func commandTable(cs []Offer) string {
 	var b strings.Builder
 	b.WriteString("| write | what it does |\n|---|---|\n")
 	for _, c := range cs {
-		fmt.Fprintf(&b, "| %s | %s |\n", cell(Code(c.write, 0)), cell(c.does))
+		fmt.Fprintf(&b, "| %s | %s |\n", cell(Code(c.Write, 0)), cell(c.Does))
 	}
 	return b.String()
 }
@@ -212,8 +212,8 @@ func Understood(meant string, t sia.Task) string {
 		s += " Did you mean `/sia " + meant + "`?"
 	}
 	var can []string
-	for _, c := range commands(t) {
-		can = append(can, Code(c.write, 0))
+	for _, c := range Offers(t) {
+		can = append(can, Code(c.Write, 0))
 	}
 	return s + " You can write " + strings.Join(can, ", ") + ", `/sia status`, or `/sia help`."
 }

@@ -207,23 +207,17 @@ func (f *Files) covers(ctx context.Context, installation int64, repo sia.Repo) (
 func (f *Files) report(
 	ctx context.Context, installation int64, repo sia.Repo, sha string, bad *invalid.File,
 ) error {
-	spec := github.CheckRunSpec{Name: render.ConfigCheckName, ExternalID: "settings/" + sha, HeadSHA: sha}
-	return f.show(ctx, installation, repo, spec, render.ConfigCheckRun(bad.Problems))
+	return f.show(ctx, installation, repo, github.CheckRunSpec{Name: render.ConfigCheckName,
+		ExternalID: "settings/" + sha, HeadSHA: sha, CheckRun: render.ConfigCheckRun(bad.Problems)})
 }
 
-// show creates or updates a check run with the content of a view.
+// show creates or updates a check run.
 func (f *Files) show(
-	ctx context.Context, installation int64, repo sia.Repo, spec github.CheckRunSpec, v render.CheckRunView,
+	ctx context.Context, installation int64, repo sia.Repo, spec github.CheckRunSpec,
 ) error {
-	spec.Status, spec.Conclusion, spec.Title, spec.Summary, spec.Text = v.Status, v.Conclusion, v.Title, v.Summary, v.Text
-	for _, a := range v.Annotations {
-		spec.Annotations = append(spec.Annotations, github.Annotation{
-			Path: a.Path, StartLine: a.Line, EndLine: a.Line, Level: a.Level, Title: a.Title, Message: a.Message,
-		})
-	}
 	lock := &f.reportLocks[uint64(repo.ID)%uint64(len(f.reportLocks))]
 	lock.Lock()
 	defer lock.Unlock()
-	_, _, _, err := f.github.Repo(installation, repo).UpsertCheckRun(ctx, spec, 0)
+	_, err := f.github.Repo(installation, repo).UpsertCheckRun(ctx, spec, 0)
 	return err
 }

@@ -181,8 +181,9 @@ func (f *Files) updatePolicies(
 	}
 	broken = strings.Join(messages, "; ")
 	if len(wrong) > 0 {
-		spec := github.CheckRunSpec{Name: render.PolicyCheckName, ExternalID: "policies/" + sha, HeadSHA: sha}
-		if err := f.show(ctx, installation, source, spec, render.PolicyCheckRun(wrong)); err != nil {
+		spec := github.CheckRunSpec{Name: render.PolicyCheckName, ExternalID: "policies/" + sha, HeadSHA: sha,
+			CheckRun: render.PolicyCheckRun(wrong)}
+		if err := f.show(ctx, installation, source, spec); err != nil {
 			return "", err
 		}
 	}

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"io/fs"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/rogpeppe/go-internal/diff"
 
+	"github.com/sia-bot/sia/app/expiring"
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
@@ -26,9 +26,8 @@ type OnGitHub struct {
 	store    Store
 	settings Settings
 	now      func() time.Time
-
-	mu          sync.Mutex
-	unpermitted map[int64]bool // reactions of users without permission when it was last checked
+	// reactions of users without permission when it was last checked
+	unpermitted *expiring.Map[int64, bool]
 }
 
 // maxPermissionChecks limits the permission checks of one look, since any user may put a 👍.
@@ -38,7 +37,8 @@ const maxPermissionChecks = 20
 func NewOnGitHub(
 	a *github.App, git *gitops.Cache, s Store, settings Settings, now func() time.Time,
 ) *OnGitHub {
-	return &OnGitHub{github: a, git: git, store: s, settings: settings, now: now, unpermitted: map[int64]bool{}}
+	return &OnGitHub{github: a, git: git, store: s, settings: settings, now: now,
+		unpermitted: expiring.New[int64, bool](now, unpermittedTTL, maxCachedReactions)}
 }
 
 func (f *OnGitHub) repo(x store.Experiment) *github.Repo {
@@ -193,7 +193,8 @@ func (f *OnGitHub) Look(ctx context.Context, x store.Experiment) (s PullState, e
 	}
 	asked := 0
 	for _, r := range reactions {
-		if r.Content != "+1" || r.Author == self.Login || strings.HasSuffix(r.Author, "[bot]") || f.isUnpermitted(r.ID) {
+		_, unpermitted := f.unpermitted.Get(r.ID)
+		if r.Content != "+1" || r.Author == self.Login || strings.HasSuffix(r.Author, "[bot]") || unpermitted {
 			continue
 		}
 		if asked++; asked > maxPermissionChecks {
@@ -207,30 +208,17 @@ func (f *OnGitHub) Look(ctx context.Context, x store.Experiment) (s PullState, e
 			s.ApprovedBy = r.Author
 			break
 		}
-		f.setUnpermitted(r.ID)
+		f.unpermitted.Put(r.ID, true)
 	}
 	return s, nil
 }
 
-// maxCachedReactions limits the cached reactions; a full cache is cleared.
-const maxCachedReactions = 10_000
-
-func (f *OnGitHub) setUnpermitted(reaction int64) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if len(f.unpermitted) == maxCachedReactions {
-		clear(f.unpermitted)
-	}
-	f.unpermitted[reaction] = true
-}
-
-// isUnpermitted reports whether a reaction's author had no permission when checked. A user who gets it afterwards has
-// to remove the 👍 and add it again.
-func (f *OnGitHub) isUnpermitted(reaction int64) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.unpermitted[reaction]
-}
+// How long a reaction of a user without permission is remembered, and how many are: a user who gets the permission
+// meanwhile has to remove the 👍 and add it again.
+const (
+	unpermittedTTL     = 24 * time.Hour
+	maxCachedReactions = 10_000
+)
 
 // UpsertComment implements Forge.
 func (f *OnGitHub) UpsertComment(ctx context.Context, x store.Experiment, n evolve.Standing) (id int64, err error) {
@@ -241,7 +229,7 @@ func (f *OnGitHub) UpsertComment(ctx context.Context, x store.Experiment, n evol
 	if err != nil {
 		return 0, err
 	}
-	comment, _, err := f.repo(x).UpsertComment(ctx, x.Pull, render.PolicyMarker(x.ID), render.PolicyComment(c), x.Comment)
+	comment, err := f.repo(x).UpsertComment(ctx, x.Pull, render.PolicyMarker(x.ID), render.PolicyComment(c), x.Comment)
 	return comment.ID, err
 }
 

@@ -253,10 +253,10 @@ func TestSharingIsOffered(t *testing.T) {
 		shared       bool
 		want, absent string
 	}{
-		"it can be":      {who: admin(), want: button, absent: "can&#39;t be shared"},
-		"it can't be":    {who: admin(), refuses: "nobody else says so", want: reason, absent: button},
-		"it is":          {who: admin(), shared: true, want: "It is shared with the owner&#39;s other", absent: button},
-		"by a member":    {who: member(), want: "Forget it for good", absent: button},
+		"it can be":   {who: admin(), want: button, absent: "can&#39;t be shared"},
+		"it can't be": {who: admin(), refuses: "nobody else says so", want: reason, absent: button},
+		"it is":       {who: admin(), shared: true, want: "It is shared with the owner&#39;s other", absent: button},
+		"by a member": {who: member(), want: "Forget it for good", absent: button},
 		"not by members": {who: member(), refuses: "nobody else says so", want: "Forget it for good",
 			absent: "nobody else"},
 	} {

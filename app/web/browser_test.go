@@ -26,7 +26,7 @@ func everyPage() map[string]string {
 		"coders": "/coders?repo=9", "patterns": "/patterns", "policies": "/policies",
 		"change": "/policies/bookings-change", "lessons": "/lessons?repo=9",
 		"lesson": "/lessons/9/" + string(lessonOf(bookings)), "settings": "/settings?repo=9",
-		"installations": "/installations", "installation": "/installations/1", "runners": "/runners",
+		"installations": "/installations", "installation": "/installations/1",
 		"nothing": "/tasks?text=nothing", "refused": "/tasks?page=0", "nowhere": "/nowhere"}
 }
 

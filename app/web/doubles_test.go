@@ -12,7 +12,6 @@ import (
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/web/viewer"
 	"github.com/sia-bot/sia/policies"
-	"github.com/sia-bot/sia/policies/coder"
 	"github.com/sia-bot/sia/policies/mine"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"
@@ -98,21 +97,6 @@ func (defaults) Probed() []llm.Probed {
 			Advice: "The endpoint says: gemma3 does not support tools.",
 			At:     time.Date(2026, 3, 1, 12, 0, 5, 0, time.UTC)},
 	}
-}
-
-// Advise ranks two techniques.
-func (defaults) Advise(_ context.Context, repo store.Repository, p sia.Pattern) ([]sia.Candidate, string, error) {
-	return []sia.Candidate{{Technique: sia.FreshStart, Expected: .4, Low: .2, High: .6, Reason: "first for " + repo.Name},
-		{Technique: "decomposition", Expected: .3, Reason: "second"}}, "It resolved most of " + string(p) + ".", nil
-}
-
-// Assign ranks two coders.
-func (defaults) Assign(_ context.Context, repo store.Repository, kind policies.Kind) ([]coder.Option, string, error) {
-	return []coder.Option{
-		{Coder: repo.Name + "-coder", Chance: .7, Low: .5, High: .8, Cost: 4, Index: 5.7,
-			Here: coder.Tally{Resolved: 3, Tried: 4}},
-		{Coder: "other", Chance: .4, Low: .2, High: .6, Cost: 1, Index: 2.5},
-	}, "It resolves most of " + string(kind) + " for its price.", nil
 }
 
 // InForce returns the shipped policies.

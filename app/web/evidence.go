@@ -1,16 +1,12 @@
 package web
 
 import (
-	"cmp"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
-	"github.com/sia-bot/sia/policies"
-	"github.com/sia-bot/sia/policies/coder"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -33,14 +29,7 @@ type evidencePage struct {
 	Judged  int            `json:"-"`            // those of them with a result
 	Costs   bool           `json:"-"`            // the cost of a try is known
 
-	Pattern  sia.Pattern     `json:"pattern,omitempty"` // the subject of Next
-	Patterns []sia.Pattern   `json:"-"`                 // to choose from
-	Next     []sia.Candidate `json:"next,omitempty"`    // what would be tried for it in the repository, best first
-	Kind     policies.Kind   `json:"kind,omitempty"`    // kind of task, the subject of Who
-	Kinds    []policies.Kind `json:"-"`                 // to choose from
-	Who      []coder.Option  `json:"who,omitempty"`     // coders for a new task of that kind, best first
-	Why      string          `json:"why,omitempty"`     // the reason for that order
-	Models   []llm.Probed    `json:"models,omitempty"`  // results of a conversation with each
+	Models []llm.Probed `json:"models,omitempty"` // results of a conversation with each
 }
 
 func lines(all []store.Tally, shown func(string) string) []tallyLine {
@@ -65,11 +54,6 @@ func (s *site) techniques(r *http.Request) (frame, error) {
 		return frame{}, err
 	}
 	p.Rows = lines(all, func(id string) string { return render.TechniqueName(sia.TechniqueID(id)) })
-	if c.Repo != 0 {
-		if err := s.next(r, &p); err != nil {
-			return frame{}, err
-		}
-	}
 	err = s.choices(r, &p, sia.DecideTechnique)
 	return frame{Title: "Techniques", Body: p}, err
 }
@@ -78,34 +62,6 @@ func (s *site) techniques(r *http.Request) (frame, error) {
 func (s *site) choices(r *http.Request, p *evidencePage, typ sia.DecisionType) (err error) {
 	p.Choices, err = s.From.LastDecisions(r.Context(), p.sight, p.Repo, typ, lastChoices)
 	p.Judged = len(s.Advise.Mined(p.Choices))
-	return err
-}
-
-// next ranks what would be tried in the repository for the chosen pattern.
-func (s *site) next(r *http.Request, p *evidencePage) error {
-	p.Patterns, p.Pattern = sia.Patterns, cmp.Or(sia.Pattern(r.URL.Query().Get("pattern")), sia.UnclearInstructions)
-	if !slices.Contains(p.Patterns, p.Pattern) {
-		return badRequest("pattern: there is no such pattern of failure.")
-	}
-	repo, err := s.From.Repository(r.Context(), p.Repo)
-	if err != nil {
-		return err
-	}
-	p.Next, p.Why, err = s.Advise.Advise(r.Context(), repo, p.Pattern)
-	return err
-}
-
-// who ranks the coders for a new task of the chosen kind.
-func (s *site) who(r *http.Request, p *evidencePage) error {
-	p.Kinds, p.Kind = policies.Kinds(), cmp.Or(policies.Kind(r.URL.Query().Get("kind")), policies.KindBug)
-	if !slices.Contains(p.Kinds, p.Kind) {
-		return badRequest("kind: there is no such kind of task.")
-	}
-	repo, err := s.From.Repository(r.Context(), p.Repo)
-	if err != nil {
-		return err
-	}
-	p.Who, p.Why, err = s.Advise.Assign(r.Context(), repo, p.Kind)
 	return err
 }
 
@@ -120,11 +76,6 @@ func (s *site) coders(r *http.Request) (frame, error) {
 		return frame{}, err
 	}
 	p.Rows = lines(all, func(name string) string { return name })
-	if c.Repo != 0 {
-		if err := s.who(r, &p); err != nil {
-			return frame{}, err
-		}
-	}
 	p.Models = s.Models.Probed()
 	err = s.choices(r, &p, sia.DecideAssign)
 	return frame{Title: "Coders", Body: p}, err

@@ -81,7 +81,6 @@ func extremes(t *testing.T) *store.Store {
 		ok(t, s.AppendTurn(ctx, many, 100, 0, n, b))
 	}
 	for n := range 60 {
-		ok(t, s.AddRunner(ctx, fmt.Sprint(strings.Repeat("r", 48), n), fmt.Sprint(n)))
 		l := lesson.NewTaught(repo.ID, fmt.Sprint(n), strings.Repeat(words, 4)+endless, sia.Actor{Login: "ada"}, sia.Task{},
 			start)
 		ok(t, s.PutLessons(ctx, repo.ID, l))
@@ -109,7 +108,7 @@ func TestPagesHoldWhatIsLong(t *testing.T) {
 	for name, path := range map[string]string{"overview": "/", "tasks": "/tasks", "task": "/tasks/9-1",
 		"question": "/tasks/9-2", "attempt": "/tasks/9-1/attempts/100", "costs": "/costs", "escalations": "/escalations",
 		"techniques": "/techniques?repo=9", "coders": "/coders?repo=9", "patterns": "/patterns", "policies": "/policies",
-		"lessons": "/lessons?repo=9", "settings": "/settings", "installation": "/installations/1", "runners": "/runners"} {
+		"lessons": "/lessons?repo=9", "settings": "/settings", "installation": "/installations/1"} {
 		t.Run(name, func(t *testing.T) {
 			judge.Open(t, srv.URL+path)
 			for _, width := range []int64{390, 1280} {

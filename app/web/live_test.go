@@ -97,7 +97,6 @@ func TestChangesOfOtherThingsAreTold(t *testing.T) {
 			must(t, s.UpsertRepository(t.Context(), store.Repository{Repo: repo, Installation: 1}))
 			must(t, s.PlanSetups(t.Context(), 1, []sia.Repo{repo}, 1, false))
 		},
-		"/runners": func() { must(t, s.AddRunner(t.Context(), "shed", "shed")) },
 	} {
 		_, page := ask(t, h, both(), "GET "+path, "")
 		_, rest, _ := strings.Cut(page, `data-live="`)
@@ -112,7 +111,7 @@ func TestChangesOfOtherThingsAreTold(t *testing.T) {
 // Viewers without access to a page get no events about it.
 func TestChangesOfOthersAreNotTold(t *testing.T) {
 	h := pages(t, world(t), &doer{})
-	for path, who := range map[string]viewer.Viewer{"/installations/1": stranger(), "/runners": member()} {
+	for path, who := range map[string]viewer.Viewer{"/installations/1": stranger()} {
 		if code, _ := ask(t, h, who, "GET /live?page="+url.QueryEscape(path), ""); code != http.StatusNotFound {
 			t.Errorf("%s: %d", path, code)
 		}

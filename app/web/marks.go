@@ -140,9 +140,6 @@ func checkBadge(c sia.Check) badge {
 	return badge{"off", "slash", string(c.Colour)}
 }
 
-// sentence formats a reason as a sentence: with a capital letter, and a full stop.
-func sentence(s string) string { return text.Capital(text.Sentence(s)) }
-
 // wordsOnly is a headline without its leading icon, which the badge replaces.
 func wordsOnly(headline string) string {
 	first, rest, found := strings.Cut(headline, " ")

@@ -11,7 +11,6 @@ type place struct {
 	Tabs       []place
 	machine    bool // only for the operator at the machine
 	admins     bool // only for admins of an installation
-	server     bool // only for admins of all installations
 }
 
 // places are the entries of the navigation. Five are the most that people scan easily.
@@ -24,7 +23,7 @@ func places() []place {
 			{Name: "Techniques", Path: "/techniques"}, {Name: "Coders", Path: "/coders"},
 			{Name: "Failures", Path: "/patterns"}, {Name: "Policies", Path: "/policies"}}},
 		{Name: "Settings", Path: "/settings", Tabs: []place{{Name: "Repositories", Path: "/settings"},
-			{Name: "Installations", Path: "/installations", admins: true}, {Name: "Runners", Path: "/runners", server: true},
+			{Name: "Installations", Path: "/installations", admins: true},
 			{Name: "Set-up", Path: "/setup", machine: true}}},
 	}
 }
@@ -66,7 +65,7 @@ func (f frame) path() string {
 
 func (f frame) links(all []place) (out []link) {
 	for _, p := range all {
-		if p.machine && !f.Viewer.Operator || p.admins && !f.Rules() || p.server && !f.server {
+		if p.machine && !f.Viewer.Operator || p.admins && !f.Rules() {
 			continue
 		}
 		l := link{Name: p.Name, Path: p.Path}

@@ -1,12 +1,7 @@
 package web
 
 import (
-	"crypto/aes"
-	"crypto/cipher"
-	"crypto/hkdf"
-	"crypto/sha256"
 	"encoding/base64"
-	"fmt"
 
 	"github.com/sia-bot/sia/app/web/viewer"
 	"github.com/sia-bot/sia/sia/text"
@@ -29,12 +24,15 @@ type again struct {
 // sealed with the viewer's token, known only to the viewer's pages and the servers: no foreign link can put text into a
 // page, and no log of addresses contains answers.
 
+// noteSealFor is the purpose of the key of answers.
+const noteSealFor = "SIA: answers to forms, 1"
+
 // maxNote bounds an answer, in characters: addresses longer than 8 kB don't pass every proxy.
 const maxNote = 1000
 
 // sealNote encrypts an answer for an address.
 func sealNote(v viewer.Viewer, answer string) (string, error) {
-	seal, err := noteSeal(v)
+	seal, err := viewer.Seal(v.Token, noteSealFor)
 	if err != nil {
 		return "", err
 	}
@@ -47,7 +45,7 @@ func openNote(v viewer.Viewer, sealed string) string {
 	if v.Token == "" || sealed == "" {
 		return ""
 	}
-	seal, err := noteSeal(v)
+	seal, err := viewer.Seal(v.Token, noteSealFor)
 	if err != nil {
 		return ""
 	}
@@ -60,16 +58,4 @@ func openNote(v viewer.Viewer, sealed string) string {
 		return ""
 	}
 	return string(answer)
-}
-
-func noteSeal(v viewer.Viewer) (cipher.AEAD, error) {
-	key, err := hkdf.Key(sha256.New, []byte(v.Token), nil, "SIA: answers to forms, 1", 32)
-	if err != nil {
-		return nil, fmt.Errorf("derive the key of answers to forms: %w", err)
-	}
-	block, err := aes.NewCipher(key)
-	if err != nil {
-		return nil, fmt.Errorf("seal an answer to a form: %w", err)
-	}
-	return cipher.NewGCMWithRandomNonce(block)
 }

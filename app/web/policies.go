@@ -117,18 +117,9 @@ func (s *site) inForce(r *http.Request, repo int64) (lines []policyLine, err err
 		}
 		general[p.Decision] = p.Selector.Fits(policies.Context{Owner: of.Owner, Repository: of.String()})
 		lines = append(lines, policyLine{p.Decision, p.ID(), p.Name, p.Version, p.Layer.String(), p.Selector.String(),
-			firstSentence(p.Reasoning), p.Source})
+			text.FirstSentence(p.Reasoning), p.Source})
 	}
 	return lines, nil
-}
-
-// firstSentence is the first sentence of a text, on one line.
-func firstSentence(s string) string {
-	first, _, more := strings.Cut(text.OneLine(s), ". ")
-	if more {
-		first += "."
-	}
-	return first
 }
 
 // results counts the results of the last decisions of a type, by option and by the deciding policy.

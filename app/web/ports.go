@@ -9,7 +9,6 @@ import (
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/policies"
-	"github.com/sia-bot/sia/policies/coder"
 	"github.com/sia-bot/sia/policies/mine"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"
@@ -52,9 +51,6 @@ type Reader interface {
 	Setups(ctx context.Context, installation int64) ([]store.Setup, error)
 	SetupPulse(ctx context.Context, installation int64) (string, error)
 	Halts(ctx context.Context) ([]store.Halt, error)
-
-	Runners(ctx context.Context) ([]store.Runner, error)
-	RunnerStandings(ctx context.Context) ([]store.RunnerStanding, error)
 }
 
 // Doer carries out what people request on pages, as a comment of theirs would: under the same permission, as reported
@@ -105,12 +101,8 @@ type Models interface {
 	Probed() []llm.Probed
 }
 
-// Adviser ranks techniques for a pattern of failure in a repository as they would be chosen now, best first, with the
-// reason.
+// Adviser supplies policies, and the decisions that they learn from.
 type Adviser interface {
-	Advise(ctx context.Context, repo store.Repository, p sia.Pattern) (ranked []sia.Candidate, why string, err error)
-	// Assign ranks the coders for a new task of a kind in a repository.
-	Assign(ctx context.Context, repo store.Repository, kind policies.Kind) (ranked []coder.Option, why string, err error)
 	// InForce returns the policies that may apply in a repository, including the shipped ones.
 	InForce(ctx context.Context, repo store.Repository) (*policies.Set, error)
 	// Mined returns the decisions with a known outcome.

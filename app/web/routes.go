@@ -38,7 +38,6 @@ func (s *site) routes() []route {
 		{pattern: "GET /settings", page: "settings", build: s.settings},
 		{pattern: "GET /installations", page: "installations", build: s.installations},
 		{pattern: "GET /installations/{id}", page: "installation", build: s.installation},
-		{pattern: "GET /runners", page: "runners", build: s.runners},
 
 		{pattern: "GET /{rest...}", build: s.notFound},
 

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/web/viewer"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/memory"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // The targets cover recently changed tasks. They are cached for viewers of the same repositories, because many tasks
@@ -56,20 +56,9 @@ func (t target) Badge() badge {
 	return b
 }
 
-// figures caches the results. Safe for concurrent use.
-type figures struct {
-	mu   sync.Mutex
-	kept map[string]counted
-}
-
-type counted struct {
-	memory.Figures
-	at time.Time
-}
-
 // figures are those of the tasks visible to a viewer.
 func (s *site) figures(r *http.Request, sight store.Visibility) (memory.Figures, error) {
-	who, now := viewer.From(r.Context()), s.Now()
+	who := viewer.From(r.Context())
 	key := "all"
 	if !who.Operator {
 		var ids []int64
@@ -79,23 +68,14 @@ func (s *site) figures(r *http.Request, sight store.Visibility) (memory.Figures,
 		slices.Sort(ids)
 		key = fmt.Sprint(ids)
 	}
-	s.targets.mu.Lock()
-	c, ok := s.targets.kept[key]
-	s.targets.mu.Unlock()
-	if ok && now.Sub(c.at) < targetsFresh {
-		return c.Figures, nil
+	if f, ok := s.targets.Get(key); ok {
+		return f, nil
 	}
-	f, err := s.count(r.Context(), sight, now)
-	if err != nil {
-		return f, err
+	f, err := s.count(r.Context(), sight, s.Now())
+	if err == nil {
+		s.targets.Put(key, f)
 	}
-	s.targets.mu.Lock()
-	defer s.targets.mu.Unlock()
-	if len(s.targets.kept) >= keptFigures {
-		clear(s.targets.kept)
-	}
-	s.targets.kept[key] = counted{f, now}
-	return f, nil
+	return f, err
 }
 
 func (s *site) count(ctx context.Context, sight store.Visibility, now time.Time) (memory.Figures, error) {
@@ -111,12 +91,12 @@ func targetsOf(f memory.Figures, weeks []weekLine) []target {
 			Met: of > 0 && (below && sh.Mean() < bound || !below && sh.Mean() > bound)}
 		t.Sure = t.Known && (sh.Low > bound || sh.High < bound)
 		if t.Known {
-			t.Shown = percent(t.Value)
+			t.Shown = text.Percent(t.Value)
 		}
 		if t.Wants = "> "; below {
 			t.Wants = "< "
 		}
-		t.Wants += percent(bound)
+		t.Wants += text.Percent(bound)
 		return t
 	}
 	all := []target{

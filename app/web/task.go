@@ -34,7 +34,7 @@ type taskPage struct {
 	Decisions []sia.Decision  `json:"decisions"`
 	Diffs     map[int]string  `json:"diff_urls"` // of attempts with a commit, by number
 	Story     []chapter       `json:"-"`         // the timeline, noise folded
-	Buttons   []button        `json:"-"`         // the viewer's possible actions
+	Buttons   []render.Offer  `json:"-"`         // the viewer's possible actions
 	Axis      timeAxis        `json:"-"`
 	Account   account         `json:"-"`
 	Said      []moment        `json:"-"` // people's comments before the first attempt
@@ -148,32 +148,9 @@ func (s *site) task(r *http.Request) (frame, error) {
 	return frame{Title: fmt.Sprintf("%s#%d", t.Repo, t.Issue), Live: !t.State.Final(), About: t.ID, Body: p}, nil
 }
 
-// button is an action on a task.
-type button struct {
-	Command string // as after "/sia "
-	Words   string // on it
-	Warns   bool   // it ends something
-}
-
 // buttons are the sensible actions in the task's state; other commands need a comment.
-func buttons(t sia.Task) (all []button) {
-	pause, stop := button{"pause", "Pause", false}, button{"stop", "Stop", true}
-	switch {
-	case t.State == sia.Passed:
-		return nil
-	case t.State == sia.Stopped:
-		return []button{{"retry", "Try once more", false}}
-	case t.State == sia.OnHold:
-		if t.NeedsCredits() || t.Credits.Left() < sia.Credit || t.Pause != nil && t.Pause.Kind == sia.PausedByHalt {
-			return []button{stop} // the page says above what else is needed
-		}
-		return []button{{"resume", "Resume", false}, stop}
-	case t.State == sia.Escalated:
-		return []button{{"retry", "Try once more", false}, pause, stop}
-	case t.State == sia.Checking && t.Gate.AwaitsPerson:
-		return []button{{"accept-tests", "Accept the changes to tests", false}, pause, stop}
-	}
-	return []button{pause, stop}
+func buttons(t sia.Task) []render.Offer {
+	return slices.DeleteFunc(render.Offers(t), func(o render.Offer) bool { return o.Button() == "" })
 }
 
 // sayToTask gives a task the command of a button or a form.

@@ -26,13 +26,6 @@ func TestTwins(t *testing.T) {
 		}
 		golden(t, name+".json", pretty.String())
 	}
-	if code, body := ask(t, h, operator(), "GET /runners?format=json", ""); code != http.StatusOK {
-		t.Errorf("runners: %d %s", code, body)
-	} else {
-		var pretty bytes.Buffer
-		must(t, json.Indent(&pretty, []byte(body), "", "  "))
-		golden(t, "runners.json", pretty.String())
-	}
 	code, body := ask(t, h, admin(), "GET /tasks/20-1?format=json", "")
 	if code != http.StatusNotFound || body != "{\"error\":\"There is no such page, or it is not yours to see.\"}\n" {
 		t.Errorf("what isn't theirs: %d %s", code, body)

@@ -18,10 +18,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sia-bot/sia/app/expiring"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/web/viewer"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/memory"
 	"github.com/sia-bot/sia/sia/text"
 )
 
@@ -55,7 +57,7 @@ type site struct {
 	Deps
 	pages   map[string]*template.Template
 	live    *live
-	targets figures
+	targets *expiring.Map[string, memory.Figures] // by the repositories that a viewer sees
 }
 
 // New returns the handler of the pages. Each request has to carry a [viewer.Viewer]; without one, nothing is visible.
@@ -69,7 +71,7 @@ func New(d Deps) (http.Handler, error) {
 		}
 	}
 	s := &site{Deps: d, pages: map[string]*template.Template{},
-		targets: figures{kept: map[string]counted{}}}
+		targets: expiring.New[string, memory.Figures](d.Now, targetsFresh, keptFigures)}
 	s.live = newLive(s.pulseOf, d.Ending, d.Logger)
 	base, err := template.New("base.html").Funcs(s.funcs()).ParseFS(assets, "templates/base.html", "templates/parts.html")
 	if err != nil {
@@ -113,10 +115,9 @@ func (s *site) funcs() template.FuncMap {
 		"whole":      func(s string) string { return cleanText(s, shownWords) },
 		"technique":  render.TechniqueName,
 		"choice":     render.ChoiceWords,
-		"percent":    percent,
+		"percent":    text.Percent,
 		"plain":      func(a any) string { return strings.ReplaceAll(fmt.Sprint(a), "-", " ") },
 		"capital":    text.Capital,
-		"sentence":   sentence,
 		"wordsOnly":  wordsOnly,
 		"mark":       mark,
 		"state":      stateBadge,
@@ -145,8 +146,6 @@ func (s *site) funcs() template.FuncMap {
 	return funcs
 }
 
-func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
-
 // frame is the common content of every page.
 type frame struct {
 	Title string
@@ -159,7 +158,6 @@ type frame struct {
 	Said   string // the answer to the viewer's last action
 	Here   string // the page's address
 	since  string // the state shown on the page; see [store.Store.Pulse]
-	server bool   // the viewer administers all of this server
 }
 
 // Rules reports whether the viewer administers all of some installation.
@@ -189,8 +187,8 @@ func (s *site) pulse(r *http.Request) (string, error) {
 	return s.pulseOf(r, id, r.URL.Path)
 }
 
-// pulseOf is a text that changes whenever a page's content does: that of its task, of the setup of repositories, of the
-// runners, or else of any visible task.
+// pulseOf is a text that changes whenever a page's content does: that of its task, of the setup of repositories, or
+// else of any visible task.
 func (s *site) pulseOf(r *http.Request, id sia.TaskID, page string) (string, error) {
 	if of, ok := strings.CutPrefix(page, "/installations/"); ok {
 		in, err := s.theInstallation(r, of)
@@ -198,9 +196,6 @@ func (s *site) pulseOf(r *http.Request, id sia.TaskID, page string) (string, err
 			return "", err
 		}
 		return s.From.SetupPulse(r.Context(), in.ID)
-	}
-	if page == "/runners" {
-		return s.runnersPulse(r)
 	}
 	return s.From.Pulse(r.Context(), visibilityOf(viewer.From(r.Context())), id)
 }
@@ -220,10 +215,6 @@ func (s *site) page(name string, build func(*http.Request) (frame, error)) http.
 			return
 		}
 		f.since = since
-		if f.server, err = s.administersServer(r.WithContext(ctx)); err != nil {
-			s.refuse(w, r, name, err)
-			return
-		}
 		s.show(w, r, http.StatusOK, name, f)
 	}
 }

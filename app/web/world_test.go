@@ -68,18 +68,6 @@ func world(t testing.TB) *store.Store {
 	populate(t, s, 1, bookings)
 	populate(t, s, 1, payroll)
 	populate(t, s, 2, vault)
-	for _, name := range []string{"barn", "mill"} {
-		ok(t, s.AddRunner(t.Context(), name, name))
-	}
-	ok(t, s.MarkRunnerSeen(t.Context(), "mill", "sia v1.0.0, with a sandbox"))
-	for _, id := range []sia.TaskID{sia.NewTaskID(bookings.ID, 6), sia.NewTaskID(vault.ID, 6)} {
-		ok(t, s.OfferAttempt(t.Context(), store.RunnerAttempt{Key: string(id) + "/1/attempt", Task: id, Owner: "o",
-			Work: []byte("{}")}))
-	}
-	_, taken, err := s.ClaimAttempt(t.Context(), "mill", "pass", time.Hour)
-	if ok(t, err); !taken {
-		t.Fatal("the runner got nothing")
-	}
 	return s
 }
 

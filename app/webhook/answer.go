@@ -56,7 +56,7 @@ func (in *Intake) answerWithoutTask(ctx context.Context, intent sia.Intent, set 
 	if reply.Answer != "" {
 		// The marker names the event, so that it is answered once.
 		m := render.Marker{Task: sia.NewTaskID(intent.Repo.ID, e.Origin.OnIssue), Kind: "reply", Key: e.ID}
-		if _, _, err := repo.UpsertComment(ctx, e.Origin.OnIssue, m.String(), reply.Answer, 0); err != nil {
+		if _, err := repo.UpsertComment(ctx, e.Origin.OnIssue, m.String(), reply.Answer, 0); err != nil {
 			return err
 		}
 	}

@@ -3,7 +3,6 @@ package webhook
 import (
 	"context"
 
-	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
 )
@@ -36,12 +35,7 @@ func (in *Intake) Setup(ctx context.Context, r store.Setup) (store.SetupResult, 
 	if err != nil {
 		return store.SetupResult{}, err
 	}
-	labels := render.Labels(set.Label)
-	want := make([]github.Label, len(labels))
-	for i, l := range labels {
-		want[i] = github.Label{Name: l.Name, Color: l.Color, Description: l.Description}
-	}
-	if err := repo.EnsureLabels(ctx, want); err != nil {
+	if err := repo.EnsureLabels(ctx, render.Labels(set.Label)); err != nil {
 		return store.SetupResult{}, err
 	}
 	outcome, err := in.Welcome.Welcome(ctx, r)

@@ -13,10 +13,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/failure"
 	"github.com/sia-bot/sia/sia/text"
+	"github.com/sia-bot/sia/sia/view"
 )
-
-// logLimit is the maximum size of a log that is read, in bytes; the reader itself uses bounded memory.
-const logLimit = 256 << 20
 
 // checkLog is the content of a red check run.
 type checkLog struct {
@@ -50,7 +48,7 @@ func (w *checkWorker) readLog(
 		return readWithoutLog(ctx, run, opts)
 	}
 	if green != nil {
-		before, err := repo.JobLog(ctx, *green, logLimit)
+		before, err := repo.JobLog(ctx, *green)
 		if err == nil {
 			defer before.Close()
 			opts.Green = before
@@ -71,9 +69,6 @@ func (w *checkWorker) readLog(
 		if tests != nil {
 			return checkLogOf(run, *tests), nil
 		}
-	}
-	if rep.Line > 0 {
-		rep.Line += log.Skipped
 	}
 	out := checkLogOf(run, rep)
 	if rep.StepLine > 0 {
@@ -103,21 +98,16 @@ func logLineURL(run github.CheckRun, step, line int) string {
 const runnerAnnotations = 1
 
 // annotations returns the annotations of a check run.
-func annotations(ctx context.Context, repo *github.Repo, run github.CheckRun) (out []failure.Annotation, err error) {
+func annotations(ctx context.Context, repo *github.Repo, run github.CheckRun) ([]view.Annotation, error) {
 	if run.AnnotationsCount == 0 {
 		return nil, nil
 	}
-	list, err := repo.Annotations(ctx, run.ID)
-	for _, a := range list {
-		out = append(out,
-			failure.Annotation{Path: a.Path, Line: a.StartLine, Level: a.Level, Title: a.Title, Message: a.Message})
-	}
-	return out, err
+	return repo.Annotations(ctx, run.ID)
 }
 
 // jobLog returns the log of a check run, or [github.ErrNoLog] if it is empty.
-func jobLog(ctx context.Context, repo *github.Repo, run github.CheckRun) (*github.Log, error) {
-	log, err := repo.JobLog(ctx, run, logLimit)
+func jobLog(ctx context.Context, repo *github.Repo, run github.CheckRun) (io.ReadCloser, error) {
+	log, err := repo.JobLog(ctx, run)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +116,7 @@ func jobLog(ctx context.Context, repo *github.Repo, run github.CheckRun) (*githu
 		log.Close()
 		return nil, github.ErrNoLog
 	}
-	return &github.Log{ReadCloser: bufferedLog{r, log.ReadCloser}, Skipped: log.Skipped}, nil
+	return bufferedLog{r, log}, nil
 }
 
 // bufferedLog is a log with its buffered reader.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/sia/failure"
+	"github.com/sia-bot/sia/sia/view"
 )
 
 func TestLogLine(t *testing.T) {
@@ -47,7 +48,7 @@ func TestCheckThatWasCancelled(t *testing.T) {
 		"The job has exceeded the maximum execution time of 10m0s.": failure.Timeout,
 	} {
 		rep, err := readCheck(t.Context(), strings.NewReader("the build has timed out after 3 s\n"), run,
-			failure.Options{Annotations: []failure.Annotation{{Level: "failure", Message: said}}})
+			failure.Options{Annotations: []view.Annotation{{Level: "failure", Message: said}}})
 		if err != nil || rep.Class != want {
 			t.Errorf("%s: %s, want %s; %v", said, rep.Class, want, err)
 		}

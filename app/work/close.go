@@ -14,7 +14,7 @@ func (w *surfaceWorker) close(ctx context.Context, t sia.Task, f sia.Effect) (si
 	if err != nil || gone {
 		return sia.Done{}, err
 	}
-	if _, _, err := repo.UpsertComment(ctx, f.OnIssue, markerLine(f), render.EscalationClosing(t), 0); err != nil {
+	if _, err := repo.UpsertComment(ctx, f.OnIssue, markerLine(f), render.EscalationClosing(t), 0); err != nil {
 		return nil, err
 	}
 	reason := "completed"

@@ -1,7 +1,6 @@
 package work
 
 import (
-	"archive/zip"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +16,7 @@ import (
 	"github.com/sia-bot/sia/sia/gate"
 )
 
-// countLimit is the maximum size of a log in which tests are counted, in bytes: summaries are near its end.
+// countLimit is how much of the end of a log is searched for tests, in bytes: summaries are near it.
 const countLimit = 32 << 20
 
 // maxCountedChecks limits the checks with compared test counts. Checks without tests do not count.
@@ -68,7 +67,7 @@ func (w *checkWorker) countTests(
 // log.
 func (w *checkWorker) testsRun(ctx context.Context, t sia.Task, set github.CheckSet, id int64) (int, error) {
 	run := checkRunByID(set, id)
-	log, err := w.repo(t).JobLog(ctx, run, countLimit)
+	log, err := w.repo(t).JobLog(ctx, run)
 	if errors.Is(err, github.ErrNoLog) {
 		return -1, nil
 	}
@@ -76,7 +75,11 @@ func (w *checkWorker) testsRun(ctx context.Context, t sia.Task, set github.Check
 		return 0, err
 	}
 	defer log.Close()
-	n, _, err := failure.CountTests(log)
+	_, err = io.CopyN(io.Discard, log, max(0, log.Length-countLimit))
+	n := 0
+	if err == nil {
+		n, _, err = failure.CountTests(log)
+	}
 	if err != nil {
 		return 0, fmt.Errorf("count the tests of %s: %w", run.Name, err)
 	}
@@ -148,22 +151,14 @@ func (w *checkWorker) testsInArtifact(
 		return nil, false, err
 	}
 	if err == nil {
-		err = eachReport(packed, func(f *zip.File, room int64) (int64, error) {
-			file, err := f.Open()
-			if err != nil {
-				return 0, fmt.Errorf("unpack %s: %w", f.Name, err)
-			}
-			defer file.Close()
-			text, err := io.ReadAll(io.LimitReader(file, room+1))
-			if err == nil && int64(len(text)) > room {
-				err = errTooLarge
-			}
-			for test, came := range testrun.JUnit(text) {
+		err = eachReport(packed, func(in io.Reader) error {
+			found, err := testrun.ReadJUnit(in)
+			for test, came := range found {
 				if came != testrun.Skipped && len(ran) < maxRanTests {
 					ran[w.Secrets.Mask(test)] = true
 				}
 			}
-			return int64(len(text)), err
+			return err
 		})
 	}
 	if err != nil && ctx.Err() == nil {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/policies"
@@ -90,7 +91,7 @@ func (w *decisionWorker) decideNow(
 	if err != nil {
 		return sia.Decision{}, err
 	}
-	d, p, err := w.Decider.Decide(ctx, set, t, f, language, Candidates(coders))
+	d, p, err := w.Decider.Decide(ctx, set, t, f, language, candidates(coders))
 	if err != nil {
 		return d, err
 	}
@@ -124,10 +125,7 @@ func (w *decisionWorker) language(ctx context.Context, t sia.Task) (string, erro
 	if t.BaseSHA == "" {
 		return "", nil
 	}
-	w.mu.Lock()
-	l, known := w.languages[t.BaseSHA]
-	w.mu.Unlock()
-	if known {
+	if l, known := w.languages.Get(t.BaseSHA); known {
 		return l, nil
 	}
 	repo := w.mirror(t)
@@ -138,18 +136,16 @@ func (w *decisionWorker) language(ctx context.Context, t sia.Task) (string, erro
 	if err != nil {
 		return "", err
 	}
-	l = policies.Language(paths(files))
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.languages == nil || len(w.languages) >= maxLanguages {
-		w.languages = map[sia.SHA]string{}
-	}
-	w.languages[t.BaseSHA] = l
+	l := policies.Language(paths(files))
+	w.languages.Put(t.BaseSHA, l)
 	return l, nil
 }
 
-// maxLanguages limits the number of commits in the cache of languages.
-const maxLanguages = 1000
+// How long the language of a commit is remembered, and of how many.
+const (
+	languagesTTL = 24 * time.Hour
+	maxLanguages = 1000
+)
 
 // Choices.
 const (

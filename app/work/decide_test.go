@@ -39,7 +39,7 @@ func decider(t *testing.T) (*decisionWorker, sia.Task) {
 	task.Settings, task.Head = sia.DefaultSettings(), "abc"
 	task.Attempts = []sia.Attempt{{Number: 1}, {Number: 2}}
 	task.Credits.Spent = 6 * sia.Credit
-	return &decisionWorker{common: &common{Deps: Deps{Store: s, Now: now}}}, task
+	return newDecisionWorker(&common{Deps: Deps{Store: s, Now: now}}), task
 }
 
 // logged returns a task's decisions, one per line.

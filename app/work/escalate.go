@@ -27,7 +27,7 @@ func (w *surfaceWorker) escalate(ctx context.Context, t sia.Task, f sia.Effect) 
 		comment = render.PlanComment(t, e, w.Links)
 	}
 	if comment != "" {
-		c, _, err := repo.UpsertComment(ctx, t.Issue, markerLine(f), comment, w.known(t, f))
+		c, err := repo.UpsertComment(ctx, t.Issue, markerLine(f), comment, w.known(t, f))
 		if err != nil {
 			return nil, err
 		}

@@ -26,10 +26,7 @@ func (w *learnWorker) finalReview(ctx context.Context, t sia.Task, f sia.Effect)
 		return out, err
 	}
 	text := render.FinalReview(t, out.Review, w.Links)
-	review := github.NewReview{Head: string(f.SHA), Body: text.Body, Whole: text.Whole}
-	for _, l := range text.Lines {
-		review.Lines = append(review.Lines, github.LineComment(l))
-	}
+	review := github.NewReview{Head: string(f.SHA), Body: text.Body, Lines: text.Lines, Whole: text.Whole}
 	// A head is reviewed at most once, so the key contains the head instead of the effect.
 	m := render.Marker{Task: t.ID, Kind: string(f.Kind), Key: string(t.ID) + "/" + string(f.SHA)}
 	address, err := w.repo(t).EnsureReview(ctx, t.Pull.Number, m.String(), review, w.knownSince(m.String(), f.At))

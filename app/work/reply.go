@@ -57,7 +57,7 @@ func (w *surfaceWorker) reply(ctx context.Context, t sia.Task, f sia.Effect) (si
 		return sia.Done{}, w.repo(t).AnswerThreads(ctx, t.Pull.Number,
 			[]github.Answer{{Thread: root, Marker: markerLine(f), Body: text}}, w.known(t, f))
 	}
-	_, _, err = w.repo(t).UpsertComment(ctx, f.OnIssue, markerLine(f), text, w.known(t, f))
+	_, err = w.repo(t).UpsertComment(ctx, f.OnIssue, markerLine(f), text, w.known(t, f))
 	return sia.Done{}, err
 }
 

@@ -54,7 +54,7 @@ func (w *surfaceWorker) respond(ctx context.Context, t sia.Task, f sia.Effect) (
 	}
 	if len(o.Words) > 0 {
 		text := render.Asked(t, o, said[:len(o.Words)], len(diff.Files) > 0, w.Links)
-		_, _, failed := w.repo(t).UpsertComment(ctx, t.Pull.Number, markerLine(f), text, known)
+		_, failed := w.repo(t).UpsertComment(ctx, t.Pull.Number, markerLine(f), text, known)
 		err = errors.Join(failed, err) // the error that a retry may solve comes first: a refused thread is refused again
 	}
 	return sia.Done{}, err

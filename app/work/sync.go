@@ -13,6 +13,7 @@ import (
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/view"
 )
 
 // sync makes GitHub show the task's present state: one status comment, one label, one check run per head, and the pull
@@ -91,7 +92,7 @@ func (w *surfaceWorker) syncStatus(ctx context.Context, t sia.Task) error {
 				return c.ID, err
 			}
 		}
-		c, _, err := w.repo(t).UpsertComment(ctx, t.Issue, m.String(), body, w.knownSince(m.String(), t.CreatedAt))
+		c, err := w.repo(t).UpsertComment(ctx, t.Issue, m.String(), body, w.knownSince(m.String(), t.CreatedAt))
 		return c.ID, err
 	})
 }
@@ -108,7 +109,7 @@ func (w *surfaceWorker) syncLabels(ctx context.Context, t sia.Task) error {
 		err = w.repo(t).MoveLabel(ctx, t.Issue, last, want)
 	} else {
 		others := slices.DeleteFunc(render.StateLabels(), func(l string) bool { return l == want })
-		_, err = w.repo(t).SwapLabels(ctx, t.Issue, []string{want}, others)
+		err = w.repo(t).SwapLabels(ctx, t.Issue, []string{want}, others)
 	}
 	if err != nil {
 		return err
@@ -127,9 +128,9 @@ func (w *surfaceWorker) syncTransferred(ctx context.Context, t sia.Task) error {
 	return w.writeSurface(ctx, t, store.SurfaceStatus, body, func(int64) (int64, error) {
 		m := render.Marker{Task: t.ID, Kind: store.SurfaceStatus, Key: string(t.ID)}
 		there := w.GitHub.Repo(t.Installation, at.Repo)
-		c, _, err := there.UpsertComment(ctx, at.Issue, m.String(), body, 0)
+		c, err := there.UpsertComment(ctx, at.Issue, m.String(), body, 0)
 		if err == nil {
-			_, err = there.SwapLabels(ctx, at.Issue, nil, render.StateLabels())
+			err = there.SwapLabels(ctx, at.Issue, nil, render.StateLabels())
 		}
 		if sia.IsPermanent(err) {
 			w.Logger.InfoContext(ctx, "a transferred issue is not told that its task has ended", "task", t.ID, "to",
@@ -201,7 +202,7 @@ func (w *surfaceWorker) syncPull(ctx context.Context, t sia.Task) error {
 	return write(body, body)
 }
 
-func (w *surfaceWorker) writeCheck(ctx context.Context, t sia.Task, head string, v render.CheckRunView) error {
+func (w *surfaceWorker) writeCheck(ctx context.Context, t sia.Task, head string, v view.CheckRun) error {
 	content, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("encode the check run: %w", err)
@@ -228,14 +229,13 @@ func (w *surfaceWorker) showCheck(
 		if ok, err := w.repo(t).EditCheckRun(ctx, edit, known); err != nil || ok {
 			return known, err
 		}
-		if id, _, _, err = w.repo(t).UpsertCheckRun(ctx, spec, known); err != nil || sum == "" {
+		if id, err = w.repo(t).UpsertCheckRun(ctx, spec, known); err != nil || sum == "" {
 			return id, err
 		}
 		return id, w.Store.SaveSurface(ctx, t.ID, annotationsSurface(spec), id, sum)
 	}
 	known = w.knownSince(string(t.ID)+" "+spec.HeadSHA, pushedAt(t, spec.HeadSHA))
-	id, _, _, err = w.repo(t).UpsertCheckRun(ctx, spec, known)
-	return id, err
+	return w.repo(t).UpsertCheckRun(ctx, spec, known)
 }
 
 // annotationsSurface returns the surface that stores which annotations a check run has.
@@ -270,18 +270,8 @@ func pushedAt(t sia.Task, head string) time.Time {
 	return time.Time{}
 }
 
-// checkRunSpec returns the task's check run on a commit, showing a view.
-func (w *surfaceWorker) checkRunSpec(t sia.Task, head string, v render.CheckRunView) github.CheckRunSpec {
-	spec := github.CheckRunSpec{HeadSHA: head, Status: v.Status, Conclusion: v.Conclusion, Title: v.Title,
-		Summary: v.Summary, Text: v.Text, Name: render.CheckName, ExternalID: string(t.ID), DetailsURL: w.Links.Task(t.ID)}
-	for _, a := range v.Annotations {
-		spec.Annotations = append(spec.Annotations,
-			github.Annotation{Path: a.Path, StartLine: a.Line, EndLine: a.Line, Level: a.Level, Title: a.Title,
-				Message: a.Message})
-	}
-	for _, a := range v.Actions {
-		spec.Actions = append(spec.Actions,
-			github.Action{Label: a.Label, Description: a.Description, Identifier: a.Identifier})
-	}
-	return spec
+// checkRunSpec returns the task's check run on a commit.
+func (w *surfaceWorker) checkRunSpec(t sia.Task, head string, v view.CheckRun) github.CheckRunSpec {
+	return github.CheckRunSpec{Name: render.CheckName, HeadSHA: head, ExternalID: string(t.ID),
+		DetailsURL: w.Links.Task(t.ID), CheckRun: v}
 }

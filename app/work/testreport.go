@@ -29,9 +29,10 @@ const (
 // reportName matches the names of artifacts that contain test reports.
 var reportName = regexp.MustCompile(`(?i)junit|xunit|surefire|test.?(results?|reports?|output)|\breports?\b|^results?$`)
 
-// isUninformative reports whether a log contained nothing about what failed.
+// isUninformative reports whether a log contained nothing about what failed, or only that tests did.
 func isUninformative(rep failure.Report) bool {
-	return len(rep.Tests) == 0 && (rep.Text == "" || rep.Class == failure.Unknown || rep.Bare)
+	return len(rep.Tests) == 0 && (rep.Text == "" || rep.Class == failure.Unknown || rep.Class == failure.TestFailure ||
+		rep.Bare)
 }
 
 // artifactUploaded matches the log line of actions/upload-artifact, and of the library that it and others use, after an
@@ -137,29 +138,28 @@ func reportsAmong(all []github.Artifact, check string) []github.Artifact {
 // error is the reason why something was not read.
 func readReports(ctx context.Context, packed []byte) (*failure.Report, error) {
 	var out *failure.Report
-	err := eachReport(packed, func(f *zip.File, room int64) (int64, error) {
-		rep, n, err := readReportFile(ctx, f, room)
+	err := eachReport(packed, func(in io.Reader) error {
+		rep, err := failure.Read(ctx, in, failure.Options{})
 		switch {
-		case err != nil || len(rep.Tests) == 0:
+		case err != nil || len(rep.Tests) == 0 || !slices.ContainsFunc(rep.Why, fromJUnit):
 		case out == nil:
 			rep.Excerpt, rep.Line, rep.StepLine = []failure.Span{}, 0, 0 // positions in the XML, not in the log
 			out = &rep
 		default:
 			out.Tests = append(out.Tests, rep.Tests[:min(len(rep.Tests), max(0, maxReportTests-len(out.Tests)))]...)
 		}
-		return n, err
+		return err
 	})
 	return out, err
 }
 
-// eachReport calls read for each XML file of a zip with the remaining number of bytes to unpack. read returns the
-// number of bytes it used.
-func eachReport(packed []byte, read func(f *zip.File, room int64) (int64, error)) error {
+// eachReport calls read for each XML file of a zip, up to the limits of files and of unpacked bytes.
+func eachReport(packed []byte, read func(io.Reader) error) error {
 	z, err := zip.NewReader(bytes.NewReader(packed), int64(len(packed)))
 	if err != nil {
 		return fmt.Errorf("unpack: %w", err)
 	}
-	room, files := int64(reportLimit), 0
+	in, files := &unpacked{room: reportLimit}, 0
 	for _, f := range z.File {
 		if !strings.EqualFold(path.Ext(f.Name), ".xml") {
 			continue
@@ -167,33 +167,33 @@ func eachReport(packed []byte, read func(f *zip.File, room int64) (int64, error)
 		if files++; files > maxReportFiles {
 			return fmt.Errorf("more than %d reports; the rest was not read", maxReportFiles)
 		}
-		n, err := read(f, room)
-		if room -= n; err != nil {
-			return err
+		file, err := f.Open()
+		if err == nil {
+			in.file = file
+			err = errors.Join(read(in), file.Close())
+		}
+		if err != nil {
+			return fmt.Errorf("unpack %s: %w", f.Name, err)
 		}
 	}
 	return nil
 }
 
-// readReportFile reads one file of a zip, of at most room bytes, and returns its size.
-func readReportFile(ctx context.Context, f *zip.File, room int64) (failure.Report, int64, error) {
-	file, err := f.Open()
-	if err != nil {
-		return failure.Report{}, 0, fmt.Errorf("unpack %s: %w", f.Name, err)
+// unpacked is a reader of one of a zip's files after another, of room bytes in all.
+type unpacked struct {
+	file io.Reader
+	room int64
+}
+
+func (u *unpacked) Read(p []byte) (int, error) {
+	if u.room < 0 {
+		return 0, errTooLarge
 	}
-	defer file.Close()
-	in := &io.LimitedReader{R: file, N: room + 1}
-	rep, err := failure.Read(ctx, in, failure.Options{})
-	n := room + 1 - in.N
-	switch {
-	case err != nil:
-		return failure.Report{}, n, fmt.Errorf("unpack %s: %w", f.Name, err)
-	case n > room:
-		return failure.Report{}, n, errTooLarge
-	case !slices.ContainsFunc(rep.Why, fromJUnit):
-		return failure.Report{}, n, nil
+	n, err := u.file.Read(p[:min(int64(len(p)), u.room+1)])
+	if u.room -= int64(n); u.room < 0 {
+		return n - 1, errTooLarge
 	}
-	return rep, n, nil
+	return n, err
 }
 
 var errTooLarge = errors.New("the reports unpack to more than 64 MiB; the rest was not read")

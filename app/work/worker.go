@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/testrun/evidence"
+	"github.com/sia-bot/sia/app/expiring"
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/gitops"
@@ -224,8 +224,11 @@ type checkWorker struct {
 // decisionWorker makes decisions by the policies in force.
 type decisionWorker struct {
 	*common
-	mu        sync.Mutex
-	languages map[sia.SHA]string // main language by commit; at most maxLanguages
+	languages *expiring.Map[sia.SHA, string] // main language by commit
+}
+
+func newDecisionWorker(c *common) *decisionWorker {
+	return &decisionWorker{c, expiring.New[sia.SHA, string](c.Now, languagesTTL, maxLanguages)}
 }
 
 // learnWorker diagnoses failed attempts, requests reviews of changes, and stores what was learned.
@@ -243,7 +246,7 @@ func New(d Deps) (*Worker, error) {
 		return nil, err
 	}
 	c := &common{d, newOwnEffects(d.Now())}
-	decisions, branch := &decisionWorker{common: c}, &branchWorker{c}
+	decisions, branch := newDecisionWorker(c), &branchWorker{c}
 	return &Worker{
 		common: c, decisions: decisions, branch: branch, surfaces: &surfaceWorker{c}, start: &startWorker{c, branch},
 		attempts: &attemptWorker{c, decisions, branch}, checks: &checkWorker{c, decisions, branch},
@@ -348,8 +351,8 @@ func (cs Coders) Allowed(set sia.Settings) []Coder {
 	return own
 }
 
-// Candidates converts coders to the candidates of a policy.
-func Candidates(coders []Coder) []coder.Candidate {
+// candidates converts coders to the candidates of a policy.
+func candidates(coders []Coder) []coder.Candidate {
 	out := make([]coder.Candidate, len(coders))
 	for i, c := range coders {
 		out[i] = coder.Candidate{Coder: c.Name, Cost: c.Cost, Prior: c.Prior, Known: c.Known}

@@ -12,6 +12,7 @@ import (
 
 type backupCmd struct {
 	openedDatabase `embed:""`
+	AppKeyFile     string `help:"PEM file with the app's private key; the result names it among what a restore needs." env:"SIA_APP_KEY_FILE" type:"path" placeholder:"FILE"`
 	File           string `arg:"" help:"The file to write; there must be none of its name yet." type:"path"`
 }
 

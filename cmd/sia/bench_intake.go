@@ -12,12 +12,14 @@ import (
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/lab/benchtask"
 	"github.com/sia-bot/sia/sim/ghsim"
+	"github.com/sia-bot/sia/sim/stage"
 )
 
 // benchStage returns a stage with the small benchmark repository.
-func benchStage(ctx context.Context) (*demoStage, error) {
-	return newStage(ctx, stageConfig{
-		spec: ghsim.RepoSpec{Files: benchtask.Files()}, name: "bench", script: benchtask.Model, logger: silentLogger(),
+func benchStage(ctx context.Context) (*stage.Stage, error) {
+	return stage.Start(ctx, stage.Config{
+		Owner: demoUser, Name: "bench", Spec: ghsim.RepoSpec{Files: benchtask.Files()}, Script: benchtask.Model,
+		Logger: silentLogger(), Forward: cli.ForwardCommand(), Stdlib: stdlibFolder(),
 	})
 }
 
@@ -67,8 +69,8 @@ func (c *benchMachineCmd) intake(e *cli.Env) (figures []cli.Figure, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, s.shut()) }()
-	d := newDeliveryLoad(s.webhook(), s.config.GitHub.WebhookSecret)
+	defer func() { err = errors.Join(err, s.Close()) }()
+	d := newDeliveryLoad(s.Webhook(), s.Config.GitHub.WebhookSecret)
 	fmt.Fprintf(e.Err, "steady load: %d deliveries a second for %d s…\n", c.Rate, c.Seconds)
 	tick := time.NewTicker(time.Second / time.Duration(c.Rate))
 	steady, err := d.sendAll(e.Ctx, "steady", c.Rate*c.Seconds, 16, tick.C)

@@ -16,13 +16,13 @@ func (c *benchMachineCmd) loop(e *cli.Env) (figures []cli.Figure, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, s.shut()) }()
+	defer func() { err = errors.Join(err, s.Close()) }()
 	fmt.Fprintf(e.Err, "loop: %d tasks of two attempts…\n", c.Tasks)
-	n := &demoNarrator{Env: e, demoStage: s, timeout: time.Minute, repo: demoUser + "/bench"}
+	n := &demoNarrator{Env: e, Stage: s, timeout: time.Minute, repo: demoUser + "/bench"}
 	var overhead, comment []time.Duration
 	var calls ghsim.Tally
 	for i := range c.Tasks + 1 {
-		before := s.sim.Calls()
+		before := s.Sim.Calls()
 		o, m, err := n.measure(fmt.Sprintf("dev-%d", i))
 		if err != nil {
 			return nil, err
@@ -31,7 +31,7 @@ func (c *benchMachineCmd) loop(e *cli.Env) (figures []cli.Figure, err error) {
 			continue // warm-up
 		}
 		overhead, comment = append(overhead, o), append(comment, m)
-		n := ghsim.Count(s.sim.Calls()[len(before):])
+		n := ghsim.Count(s.Sim.Calls()[len(before):])
 		calls.All, calls.Free, calls.Creating = calls.All+n.All, calls.Free+n.Free, calls.Creating+n.Creating
 	}
 	attempts := float64(2 * c.Tasks)
@@ -50,7 +50,7 @@ func (c *benchMachineCmd) loop(e *cli.Env) (figures []cli.Figure, err error) {
 
 // measure plays one task of a new user. It returns the times from the red check to the second push and to the comment.
 func (n *demoNarrator) measure(login string) (push, comment time.Duration, err error) {
-	issue, err := n.ask(n.repo, login, "Find the answer", "The answer to everything, please.")
+	issue, err := n.Ask(n.repo, login, "Find the answer", "The answer to everything, please.")
 	if err != nil {
 		return 0, 0, err
 	}
@@ -73,5 +73,5 @@ func (n *demoNarrator) measure(login string) (push, comment time.Duration, err e
 	if _, err := n.await("the task passes", issueLabelled(issue, render.LabelPassed)); err != nil {
 		return 0, 0, err
 	}
-	return again.At.Sub(red.At), said.At.Sub(red.At), n.sim.WaitIdle(n.Ctx)
+	return again.At.Sub(red.At), said.At.Sub(red.At), n.Sim.WaitIdle(n.Ctx)
 }

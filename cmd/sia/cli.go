@@ -35,19 +35,18 @@ type commandLine struct {
 	Forget  forgetPersonCmd `cmd:"" name:"forget-person" group:"operate" help:"Erase a person from the database." example:"sia forget-person mia --dry-run"`
 	Bench   benchGroup      `cmd:"" group:"operate" help:"Measure this machine, or attack this installation."`
 
-	Lessons    lessonsCmd    `cmd:"" group:"learn" help:"List, show, teach, prove, share and forget lessons."`
-	Techniques techniquesCmd `cmd:"" group:"learn" help:"Show how techniques on trial fare." example:"sia techniques --repo acme/shop"`
-	Policies   policiesCmd   `cmd:"" group:"learn" help:"List, check, compare, simulate and change policies."`
-	Priors     priorsCmd     `cmd:"" group:"learn" help:"Learn from other installations, and share counts with them."`
-	Replay     replayCmd     `cmd:"" group:"learn" help:"Find tasks in a repository's history, and play them again."`
+	Lessons  lessonsCmd  `cmd:"" group:"learn" help:"List, show, teach, prove, share and forget lessons."`
+	Policies policiesCmd `cmd:"" group:"learn" help:"List, check, compare, simulate and change policies."`
+	Priors   priorsCmd   `cmd:"" group:"learn" help:"Learn from other installations, and share counts with them."`
+	Replay   replayCmd   `cmd:"" group:"learn" help:"Find tasks in a repository's history, and play them again."`
 
 	Completion completionCmd `cmd:"" group:"shell" help:"Print what makes bash, zsh or fish complete command lines." example:"sia completion bash"`
 	Man        manCmd        `cmd:"" group:"shell" help:"Print the manual page of a command, or write those of all." example:"sia man task list"`
 	Version    versionCmd    `cmd:"" group:"shell" help:"Print the version." example:"sia version --output json"`
 	Help       helpCmd       `cmd:"" group:"shell" help:"Say what a command does: sia help [command]." example:"sia help task show"`
 
-	Forward  forwardCmd  `cmd:"" hidden:"" passthrough:"" group:"shell" help:"Runs inside the sandbox, between a setup command and the hosts that it may reach."`
-	Complete completeCmd `cmd:"" hidden:"" passthrough:"" group:"shell" help:"Says how a command line may go on; shells ask."`
+	Forward  cli.ForwardCmd `cmd:"" hidden:"" passthrough:"" group:"shell" help:"Runs inside the sandbox, between a setup command and the hosts that it may reach."`
+	Complete completeCmd    `cmd:"" hidden:"" passthrough:"" group:"shell" help:"Says how a command line may go on; shells ask."`
 
 	cli.Global `embed:""`
 }

@@ -22,12 +22,6 @@ type configCheckCmd struct {
 	cli.Format `embed:""`
 }
 
-// checkedConfig is the JSON of sia config check.
-type checkedConfig struct {
-	File     string        `json:"file"`
-	Problems []fileProblem `json:"problems"`
-}
-
 // Run checks a settings file.
 func (c *configCheckCmd) Run(e *cli.Env) error {
 	b, err := os.ReadFile(c.File)
@@ -35,11 +29,7 @@ func (c *configCheckCmd) Run(e *cli.Env) error {
 		return err
 	}
 	_, err = config.Parse(c.File, b)
-	all, other := problemsOf(err)
-	if other != nil || err != nil && c.Output != "json" {
-		return err
-	}
-	return c.Report(e, checkedConfig{c.File, all}, err == nil, func() error { return e.Sayf("%s: good\n", c.File) })
+	return checkedFile{File: c.File}.report(e, c.Format, err, "")
 }
 
 type configExplainCmd struct {
@@ -83,24 +73,23 @@ func (configSchemaCmd) Run(e *cli.Env) error {
 	return err
 }
 
-// fileProblem is a problem of a file, as JSON.
-type fileProblem struct {
-	Line    int    `json:"line,omitempty"`   // 1-based; 0: the file as a whole
-	Column  int    `json:"column,omitempty"` // 1-based
-	Path    string `json:"path,omitempty"`
-	Message string `json:"message"`
-	Nearest string `json:"nearest,omitempty"` // what was probably meant
+// checkedFile is the JSON of sia config check and of sia policies check.
+type checkedFile struct {
+	File     string            `json:"file"`
+	ID       string            `json:"id,omitempty"` // of a valid policy
+	Problems []invalid.Problem `json:"problems"`
 }
 
-// problemsOf returns the problems of a file that an error contains; other is the error if it has another cause.
-func problemsOf(err error) (all []fileProblem, other error) {
-	all = []fileProblem{}
+// report reports the problems of the file that an error contains, or that it is good and what it is. An error with
+// another cause is returned.
+func (c checkedFile) report(e *cli.Env, format cli.Format, err error, is string) error {
+	c.Problems = []invalid.Problem{}
 	var bad *invalid.File
-	if !errors.As(err, &bad) {
-		return all, err
+	if errors.As(err, &bad) {
+		c.Problems = bad.Problems
 	}
-	for _, b := range bad.Problems {
-		all = append(all, fileProblem(b))
+	if err != nil && (bad == nil || format.Output != "json") {
+		return err
 	}
-	return all, nil
+	return format.Report(e, c, err == nil, func() error { return e.Sayf("%s: good%s\n", c.File, is) })
 }

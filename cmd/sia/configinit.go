@@ -23,26 +23,14 @@ type configInitCmd struct {
 
 // initialConfig is the JSON of sia config init.
 type initialConfig struct {
-	File      string           `json:"file"`    // relative to the folder
-	Written   bool             `json:"written"` // false: it was only printed
-	Content   string           `json:"content"`
-	Languages []foundLanguage  `json:"languages"`
-	Setup     []initialCommand `json:"setup"`
-	Test      *initialCommand  `json:"test"`        // null: none was found
-	Others    []initialCommand `json:"other_tests"` // only mentioned in the file
-	Hosts     []string         `json:"setup_hosts"` // hosts that a server has to allow for setup
-}
-
-type foundLanguage struct {
-	Name    string `json:"name"`
-	Manager string `json:"manager,omitempty"`
-	Why     string `json:"why"`
-}
-
-type initialCommand struct {
-	Command string   `json:"command"`
-	Why     string   `json:"why"`
-	Hosts   []string `json:"hosts,omitempty"`
+	File      string             `json:"file"`    // relative to the folder
+	Written   bool               `json:"written"` // false: it was only printed
+	Content   string             `json:"content"`
+	Languages []project.Language `json:"languages"`
+	Setup     []project.Command  `json:"setup"`
+	Test      *project.Command   `json:"test"`        // null: none was found
+	Others    []project.Command  `json:"other_tests"` // only mentioned in the file
+	Hosts     []string           `json:"setup_hosts"` // hosts that a server has to allow for setup
 }
 
 // Run proposes settings for the repository in a folder.
@@ -124,21 +112,10 @@ func writeNew(root *os.Root, name string, content []byte) error {
 
 // initial returns the project that was found, as JSON.
 func initial(p project.Project, file []byte, written bool) initialConfig {
-	out := initialConfig{File: config.Path, Written: written, Content: string(file), Languages: []foundLanguage{},
-		Setup: initialCommands(p.Setup), Others: initialCommands(p.Others), Hosts: nonNil(p.Hosts())}
-	for _, l := range p.Languages {
-		out.Languages = append(out.Languages, foundLanguage(l))
-	}
+	out := initialConfig{File: config.Path, Written: written, Content: string(file), Languages: nonNil(p.Languages),
+		Setup: nonNil(p.Setup), Others: nonNil(p.Others), Hosts: nonNil(p.Hosts())}
 	if p.Test.Line != "" {
-		out.Test = &initialCommand{p.Test.Line, p.Test.Why, p.Test.Hosts}
-	}
-	return out
-}
-
-func initialCommands(all []project.Command) []initialCommand {
-	out := []initialCommand{}
-	for _, c := range all {
-		out = append(out, initialCommand{c.Line, c.Why, c.Hosts})
+		out.Test = &p.Test
 	}
 	return out
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sim/ghsim"
+	"github.com/sia-bot/sia/sim/stage"
 )
 
 //go:embed demo
@@ -31,11 +32,10 @@ type demoCmd struct {
 	cli.Format   `embed:""`
 }
 
-// Names of the demo's user, repository and app.
+// Names of the demo's user and repository.
 const (
 	demoUser = "ada"
 	demoRepo = "bookings"
-	demoApp  = "sia-demo"
 )
 
 // Run plays the demo.
@@ -61,12 +61,12 @@ func (c *demoCmd) Run(e *cli.Env) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.shut()) }()
+	defer func() { err = errors.Join(err, s.Close()) }()
 	told := *e
 	if c.Output == "json" {
 		told.Out, told.Style = e.Err, cli.StyleFor(e.Err)
 	}
-	n := &demoNarrator{Env: &told, demoStage: s, timeout: c.Timeout, repo: demoUser + "/" + demoRepo}
+	n := &demoNarrator{Env: &told, Stage: s, timeout: c.Timeout, repo: demoUser + "/" + demoRepo}
 	n.opening(c.ModelURL, c.Model)
 	failed := n.story()
 	if e.Ctx.Err() != nil {
@@ -109,34 +109,29 @@ func (c *demoCmd) own(e *cli.Env) error {
 
 // bookings returns the repository of the story.
 func bookings() (ghsim.RepoSpec, error) {
-	files, err := demoRepository("bookings")
-	return ghsim.RepoSpec{Files: files, Message: "A service for restaurant bookings"}, err
-}
-
-// demoRepository returns the files of a repository in the folder demo.
-func demoRepository(name string) (map[string]string, error) {
-	b, err := demoFiles.ReadFile("demo/" + name + ".txtar")
+	b, err := demoFiles.ReadFile("demo/bookings.txtar")
 	files := map[string]string{}
 	for _, f := range txtar.Parse(b).Files {
 		files[f.Name] = string(f.Data)
 	}
-	return files, err
+	return ghsim.RepoSpec{Files: files, Message: "A service for restaurant bookings"}, err
 }
 
 // open starts the stage.
-func (c *demoCmd) open(e *cli.Env, spec ghsim.RepoSpec, name string) (*demoStage, error) {
-	set := stageConfig{spec: spec, name: name, logger: silentLogger()}
+func (c *demoCmd) open(e *cli.Env, spec ghsim.RepoSpec, name string) (*stage.Stage, error) {
+	set := stage.Config{Owner: demoUser, Name: name, Spec: spec, Logger: silentLogger(), Forward: cli.ForwardCommand(),
+		Stdlib: stdlibFolder()}
 	if c.Verbose {
-		set.logger = e.Logger
+		set.Logger = e.Logger
 	}
 	if c.ModelURL != "" {
-		set.models = app.ModelsConfig{Coder: c.model()}
-		_, set.priced = llm.KnownPrice(c.Model)
-		return newStage(e.Ctx, set)
+		set.Models = app.ModelsConfig{Coder: c.model()}
+		_, set.Priced = llm.KnownPrice(c.Model)
+		return stage.Start(e.Ctx, set)
 	}
 	var err error
-	if set.script, err = demoFiles.ReadFile("demo/model.txtar"); err != nil {
+	if set.Script, err = demoFiles.ReadFile("demo/model.txtar"); err != nil {
 		return nil, err
 	}
-	return newStage(e.Ctx, set)
+	return stage.Start(e.Ctx, set)
 }

@@ -29,11 +29,11 @@ func TestDemoNeedsItsLesson(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() {
-		if err := s.shut(); err != nil {
+		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
 	}()
-	n := &demoNarrator{Env: e, demoStage: s, timeout: 10 * time.Minute, repo: demoUser + "/" + demoRepo}
+	n := &demoNarrator{Env: e, Stage: s, timeout: 10 * time.Minute, repo: demoUser + "/" + demoRepo}
 	body, err := demoFiles.ReadFile("demo/issue-3.md")
 	if err != nil {
 		t.Fatal(err)
@@ -73,11 +73,11 @@ func TestDemoOfAnotherIssue(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() {
-		if err := s.shut(); err != nil {
+		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
 	}()
-	n := &demoNarrator{Env: e, demoStage: s, timeout: 10 * time.Minute, repo: demoUser + "/" + demoRepo}
+	n := &demoNarrator{Env: e, Stage: s, timeout: 10 * time.Minute, repo: demoUser + "/" + demoRepo}
 	issue, err := n.open("Print the bookings of a day", "The kitchen wants them on paper.")
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +85,7 @@ func TestDemoOfAnotherIssue(t *testing.T) {
 	n.keep()
 	n.Ctx = t.Context()
 	status := ""
-	if _, err := s.sim.WaitEntry(t.Context(), 0, func(e ghsim.Entry) bool {
+	if _, err := s.Sim.WaitEntry(t.Context(), 0, func(e ghsim.Entry) bool {
 		m, ok := render.ParseMarker(e.Detail)
 		if ok && m.Kind == "status" && e.Number == issue && strings.Contains(e.Detail, "Paused") {
 			status = e.Detail

@@ -74,7 +74,8 @@ func TestDoctorWithoutGitHub(t *testing.T) {
 	if err := errors.Join(err, os.WriteFile(key, made.PrivateKeyPEM, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	c := doctorServerCmd{serverFlags: serverFlags{Dir: t.TempDir(), GitHubURL: silent.URL, AppID: made.ID, AppKeyFile: key,
+	c := doctorServerCmd{serverFlags: serverFlags{databaseFlags: databaseFlags{Dir: t.TempDir()},
+		GitHubURL: silent.URL, AppID: made.ID, AppKeyFile: key,
 		modelFlags: modelFlags{ModelURL: halfDone(t), Model: "m"}}}
 	found := map[string]bool{}
 	for _, f := range c.checkAll(&cli.Env{Ctx: t.Context(), Logger: silentLogger()}, time.Millisecond) {
@@ -151,7 +152,8 @@ func TestDoctorAsksForRights(t *testing.T) {
 		t.Fatal(err)
 	}
 	for user, ok := range map[string]bool{"sia": true, "watcher": false} {
-		c := doctorServerCmd{serverFlags: serverFlags{DB: strings.Replace(url, "sia@", user+"@", 1)}}
+		c := doctorServerCmd{serverFlags: serverFlags{databaseFlags: databaseFlags{
+			DB: strings.Replace(url, "sia@", user+"@", 1)}}}
 		if all := c.checkDatabase(t.Context(), &cli.Env{}, false); all[0].OK != ok || !ok &&
 			!strings.Contains(all[0].Detail, `user "watcher" has no right to write`) {
 			t.Errorf("%s: %+v", user, all)

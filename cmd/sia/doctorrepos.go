@@ -70,7 +70,7 @@ func pullRequestProblems(o github.Opening) (all []doctorFinding) {
 	return all
 }
 
-// ruleWords describes kinds of rules, with what they prevent.
+// ruleWords describes kinds of rules, with what they prevent where the name does not say it.
 func ruleWords(kinds []string) string {
 	known := map[string]string{
 		"creation":                "restricted creations (no branch can be made)",
@@ -81,9 +81,6 @@ func ruleWords(kinds []string) string {
 		"required_status_checks":  "required checks (nothing can be pushed that has none yet)",
 		"workflows":               "required workflows (nothing can be pushed that has not run)",
 		"required_linear_history": "a linear history (the base can't be merged into the branch)",
-		"branch_name_pattern":     "a pattern for branch names",
-		"commit_message_pattern":  "a pattern for commit messages",
-		"file_path_restriction":   "restricted file paths",
 	}
 	words := make([]string, len(kinds))
 	for i, kind := range kinds {

@@ -80,7 +80,7 @@ func (c *doctorServerCmd) checkAll(e *cli.Env, within time.Duration) (all []doct
 		if free, err := app.FreeSpace(c.Dir); err == nil { // else there is no folder yet
 			all = append(all, checkFree(free))
 		}
-		all = append(all, checkSandbox(e.Ctx, sandbox.Options{Self: forwardCommand(), Logger: e.Logger}),
+		all = append(all, checkSandbox(e.Ctx, sandbox.Options{Self: cli.ForwardCommand(), Logger: e.Logger}),
 			installedAgents(config.AgentPath))
 	}
 	if asks && len(config.GitHub.PrivateKey) > 0 && config.GitHub.AppID > 0 {
@@ -131,20 +131,10 @@ func misspelledVariables(environ, given []string) (all []doctorFinding) {
 	return all
 }
 
-// configFindings returns a finding for each problem of a configuration.
+// configFindings returns a finding for each problem of a configuration. The problems say what to do.
 func configFindings(err error) (all []doctorFinding) {
 	for problem := range strings.Lines(err.Error()) {
-		f := doctorFinding{What: "configuration", Detail: strings.TrimSpace(problem),
-			Fix: "docs/configuration.md lists what can be set"}
-		for _, sep := range []string{": set ", "; set ", "; check ", "; give "} {
-			if what, fix, ok := strings.Cut(f.Detail, sep); ok {
-				f.Detail, f.Fix = what, strings.TrimLeft(sep, ":; ")+fix
-				break
-			}
-		}
-		if f.Detail != "" {
-			all = append(all, f)
-		}
+		all = append(all, doctorFinding{What: "configuration", Detail: strings.TrimSpace(problem)})
 	}
 	return all
 }
@@ -221,32 +211,20 @@ func (c *doctorServerCmd) checkDatabase(ctx context.Context, e *cli.Env, onRunne
 	return all
 }
 
-// welcomesShown is the number of repositories for which doctor reports the result of proposing settings.
-const welcomesShown = 10
-
-// checkSetups reports how many repositories are set up and where that failed. For new repositories it reports whether
-// settings were proposed, or why not.
+// checkSetups reports how many repositories are set up and where that failed.
 func checkSetups(all []store.Setup) (found []doctorFinding) {
 	if len(all) == 0 {
 		return nil
 	}
-	n, welcomed := map[store.SetupState]int{}, 0
+	n := map[store.SetupState]int{}
 	for _, s := range all {
 		n[s.State]++
-		if s.Together > 0 && s.Welcome != "" {
-			if welcomed++; welcomed <= welcomesShown {
-				found = append(found, doctorFinding{What: "welcome", OK: true, Detail: s.String() + ": " + s.Welcome})
-			}
-		}
 		if s.State == store.SetupFailed {
 			found = append(found, doctorFinding{What: "repository",
 				Detail: s.String() + ": it could not be set up: " + s.Error,
 				Fix: fmt.Sprintf("mend that, then press “Try again” on SIA's page /installations/%d",
 					s.Repository.Installation)})
 		}
-	}
-	if more := welcomed - welcomesShown; more > 0 {
-		found = append(found, doctorFinding{What: "welcome", OK: true, Detail: fmt.Sprintf("and %d more repositories", more)})
 	}
 	sum := doctorFinding{What: "repositories", OK: true, Weaker: n[store.SetupPending] > 0,
 		Detail: fmt.Sprintf("%d are set up, %d wait for their turn, %d are archived, %d failed", n[store.SetupDone],

@@ -78,21 +78,11 @@ func (c *improveFileCmd) improve(e *cli.Env, a *improveAnswer) (err error) {
 
 // sandbox returns this machine's sandbox; nil if it has none and no self-test needs one.
 func (c *improveFileCmd) sandbox(ctx context.Context) (*sandbox.Sandbox, error) {
-	box, err := openSandbox(ctx, sandbox.Options{Logger: silentLogger()})
+	box, err := cli.OpenSandbox(ctx, sandbox.Options{Logger: silentLogger()})
 	if err != nil && c.SelfTest != "" {
 		return nil, fmt.Errorf("the self-test needs a sandbox: %w; or leave --self-test out", err)
 	}
 	return box, nil
-}
-
-// openSandbox returns this machine's sandbox. Its error contains the fix.
-func openSandbox(ctx context.Context, o sandbox.Options) (*sandbox.Sandbox, error) {
-	o.Self = forwardCommand()
-	found := sandbox.Probe(ctx, o)
-	if !found.OK() {
-		return nil, fmt.Errorf("%s; %s", found, found.Fix)
-	}
-	return sandbox.New(o, found)
 }
 
 // selfTest returns a tester that runs a command on an iteration's copy.

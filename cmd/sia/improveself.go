@@ -92,7 +92,7 @@ func (c *improveSelfCmd) improveCheckout(e *cli.Env, a *improveAnswer) (err erro
 	if err != nil {
 		return err
 	}
-	box, err := openSandbox(e.Ctx, sandbox.Options{Logger: silentLogger()})
+	box, err := cli.OpenSandbox(e.Ctx, sandbox.Options{Logger: silentLogger()})
 	if err != nil {
 		return fmt.Errorf("the self-test needs a sandbox: %w", err)
 	}

@@ -64,7 +64,7 @@ func (c *lessonsProveCmd) Run(e *cli.Env) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	return openedDatabase{serverFlags: c.serverFlags}.with(e, func(st *store.Store) error {
+	return openedDatabase{databaseFlags: c.databaseFlags}.with(e, func(st *store.Store) error {
 		repo, err := knownRepository(e, st, s.name)
 		if err != nil {
 			return fmt.Errorf("%w. A clone belongs to the repository that its origin names", err)

@@ -19,13 +19,14 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"
 	"github.com/sia-bot/sia/sim/ghsim"
 )
 
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == forwardName { // the sandbox runs the program under another name
+	if len(os.Args) > 1 && os.Args[1] == cli.ForwardName { // the sandbox runs the program under another name
 		main()
 	}
 	testscript.Main(m, map[string]func(){

@@ -9,11 +9,10 @@ import (
 )
 
 type migrateCmd struct {
-	serverFlags `embed:""`
-	cli.Format  `embed:""`
-	From        string `help:"Move an installation: the database URL that it has now, such as sqlite:/var/lib/sia/sia.db. Stop its server first." placeholder:"URL"`
-	To          string `help:"The database URL to move to, such as postgres://user:password@host/database; it must be empty." placeholder:"URL"`
-	DryRun      bool   `name:"dry-run" help:"Do all of the move, compare every row, and keep none of them."`
+	openedDatabase `embed:""`
+	From           string `help:"Move an installation: the database URL that it has now, such as sqlite:/var/lib/sia/sia.db. Stop its server first." placeholder:"URL"`
+	To             string `help:"The database URL to move to, such as postgres://user:password@host/database; it must be empty." placeholder:"URL"`
+	DryRun         bool   `name:"dry-run" help:"Do all of the move, compare every row, and keep none of them."`
 }
 
 // Validate returns an error for an incomplete move.
@@ -32,7 +31,7 @@ func (c *migrateCmd) Validate() error {
 			return fmt.Errorf("--from and --to: %w", err)
 		}
 	}
-	return c.serverFlags.Validate()
+	return nil
 }
 
 // migratedSchema holds the versions of the schema before and after.

@@ -16,12 +16,13 @@ import (
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/text"
 	"github.com/sia-bot/sia/sim/ghsim"
+	"github.com/sia-bot/sia/sim/stage"
 )
 
 // demoNarrator acts as the demo's users, waits for each expected step, and prints it.
 type demoNarrator struct {
 	*cli.Env
-	*demoStage
+	*stage.Stage
 	repo    string
 	timeout time.Duration
 	seq     int // number of the last journal entry that was printed
@@ -42,9 +43,9 @@ func (n *demoNarrator) opening(modelURL, model string) {
 		}
 		fmt.Fprintf(n.Out, "The model is %s at %s%s.\n", n.Style.Bold(model), modelURL, limit)
 	}
-	fmt.Fprintf(n.Out, "Look on while it runs: %s\n", n.Style.Bold(n.sim.URL()+"/"+n.repo))
+	fmt.Fprintf(n.Out, "Look on while it runs: %s\n", n.Style.Bold(n.Sim.URL()+"/"+n.repo))
 	fmt.Fprintf(n.Out, "SIA's own pages, to which its comments link: %s (sign in as %s)\n",
-		n.Style.Bold(n.pages()), demoUser)
+		n.Style.Bold(n.Pages()), demoUser)
 }
 
 func (n *demoNarrator) heading(format string, args ...any) {
@@ -60,7 +61,7 @@ func (n *demoNarrator) tell(format string, args ...any) {
 func (n *demoNarrator) await(step string, match func(ghsim.Entry) bool) (ghsim.Entry, error) {
 	ctx, cancel := context.WithTimeout(n.Ctx, n.timeout)
 	defer cancel()
-	entry, err := n.sim.WaitEntry(ctx, n.seq, func(e ghsim.Entry) bool { return match(e) || paused(e) })
+	entry, err := n.Sim.WaitEntry(ctx, n.seq, func(e ghsim.Entry) bool { return match(e) || paused(e) })
 	if err == nil && !match(entry) {
 		err = errors.New(n.waiting(entry.Number))
 	} else if err != nil && n.Ctx.Err() == nil {
@@ -81,7 +82,7 @@ func paused(e ghsim.Entry) bool { return e.Kind == "issues.labeled" && e.Detail 
 
 // waiting returns what the task of an issue waits for.
 func (n *demoNarrator) waiting(issue int) string {
-	t, err := n.taskOf(n.Ctx, issue)
+	t, err := n.TaskOf(n.Ctx, issue)
 	if err != nil {
 		return err.Error()
 	}
@@ -90,12 +91,12 @@ func (n *demoNarrator) waiting(issue int) string {
 
 // trouble returns the error of an effect that SIA retries.
 func (n *demoNarrator) trouble() string {
-	tasks, err := n.app.Store.Tasks(n.Ctx, store.Filter{})
+	tasks, err := n.App.Store.Tasks(n.Ctx, store.Filter{})
 	if err != nil {
 		return "; " + err.Error()
 	}
 	for _, t := range tasks {
-		effects, err := n.app.Store.Effects(n.Ctx, t.ID)
+		effects, err := n.App.Store.Effects(n.Ctx, t.ID)
 		if err != nil {
 			return "; " + err.Error()
 		}
@@ -110,13 +111,13 @@ func (n *demoNarrator) trouble() string {
 
 // keep keeps the demo running until its context ends, and prints why tasks are paused.
 func (n *demoNarrator) keep() {
-	fmt.Fprintf(n.Out, "\nStill up at %s — label an issue there. Ctrl-C ends it.\n", n.Style.Bold(n.sim.URL()))
-	if n.model != nil {
+	fmt.Fprintf(n.Out, "\nStill up at %s — label an issue there. Ctrl-C ends it.\n", n.Style.Bold(n.Sim.URL()))
+	if n.Model != nil {
 		fmt.Fprintf(n.Out, "The scripted model knows the issues of this story only. For others, start `sia demo --keep "+
 			"--model-url URL --model NAME`.\n")
 	}
 	for {
-		entry, err := n.sim.WaitEntry(n.Ctx, n.seq, paused)
+		entry, err := n.Sim.WaitEntry(n.Ctx, n.seq, paused)
 		if err != nil {
 			return // the context has ended
 		}
@@ -179,17 +180,17 @@ func entryOfKind(k string) func(ghsim.Entry) bool {
 
 // link returns the address of a page of the repository.
 func (n *demoNarrator) link(path string, args ...any) cli.Styled {
-	return n.Style.Dim(n.sim.URL() + "/" + n.repo + fmt.Sprintf(path, args...))
+	return n.Style.Dim(n.Sim.URL() + "/" + n.repo + fmt.Sprintf(path, args...))
 }
 
 // open opens an issue and labels it.
 func (n *demoNarrator) open(title, body string) (int, error) {
-	number, err := n.sim.OpenIssue(n.repo, demoUser, title, body)
+	number, err := n.Sim.OpenIssue(n.repo, demoUser, title, body)
 	if err != nil {
 		return 0, err
 	}
 	n.tell("@%s opens #%d and labels it `sia`  %s", demoUser, number, n.link("/issues/%d", number))
-	return number, n.sim.Label(n.repo, number, demoUser, sia.DefaultSettings().Label)
+	return number, n.Sim.Label(n.repo, number, demoUser, sia.DefaultSettings().Label)
 }
 
 // demoResult is the JSON of sia demo. Fields are only added.
@@ -214,12 +215,12 @@ type demoTask struct {
 
 // result returns the result of the demo.
 func (n *demoNarrator) result(failed error) (demoResult, error) {
-	r := demoResult{Passed: failed == nil, Tasks: []demoTask{}, Requests: n.sim.CountCalls(),
+	r := demoResult{Passed: failed == nil, Tasks: []demoTask{}, Requests: n.Sim.CountCalls(),
 		Seconds: time.Since(n.began).Seconds()}
 	if failed != nil {
 		r.Reason = failed.Error()
 	}
-	tasks, err := n.app.Store.Tasks(n.Ctx, store.Filter{})
+	tasks, err := n.App.Store.Tasks(n.Ctx, store.Filter{})
 	for _, t := range slices.Backward(tasks) {
 		told := demoTask{t.Issue, t.Title, t.State, len(t.Attempts), []string{}, t.Credits.Spent.String()}
 		for _, iv := range t.Interventions {
@@ -249,7 +250,7 @@ func (n *demoNarrator) summary(r demoResult) {
 		text.Count(len(r.Tasks), "task"), text.Count(attempts, "attempt"),
 		cmp.Or(strings.Join(techniques, ", "), "none"), sia.CreditsOf(r.USD), r.USD,
 		r.Requests, time.Since(n.began).Round(100*time.Millisecond))
-	if n.model != nil {
+	if n.Model != nil {
 		fmt.Fprintf(n.Out, "  The model was scripted; git, checks, webhooks and everything SIA decided were real.\n")
 	}
 }

@@ -105,7 +105,11 @@ func TestComposeStack(t *testing.T) {
 	if diff := cmp.Diff(map[string][]string{"caddy": {"80:80", "443:443"}}, ports); diff != "" {
 		t.Error(diff)
 	}
-	health := stack.Services["sia"].Healthcheck.Test
+	sia := stack.Services["sia"]
+	if _, key := sia.Environment["SIA_APP_KEY_FILE"]; key || sia.Environment["SIA_PUBLIC_URL"] != "https://${SIA_DOMAIN}" {
+		t.Errorf("a browser can't register the app, or nobody reaches the pages: %v", sia.Environment)
+	}
+	health := sia.Healthcheck.Test
 	if len(health) < 3 || !slices.Equal(health[:2], []string{"CMD", "sia"}) {
 		t.Fatalf("the health check is %q", health)
 	}
@@ -161,10 +165,11 @@ func TestRunnerRecipe(t *testing.T) {
 	}
 }
 
-// Commands that run next to the service have the unit's files and variables.
+// Commands that run next to the service have the unit's files and variables, those of a key of one's own included.
 func TestServiceRecipe(t *testing.T) {
-	unit := strings.Split(root(t, "docs/operations/sia.service"), "\n")
+	unit := strings.Split(strings.ReplaceAll(root(t, "docs/operations/sia.service"), "\n#", "\n"), "\n")
 	recipe := regexp.MustCompile(`(?s)\nsystemd-run .*?'\n`).FindString(root(t, "docs/operations.md"))
+	_, recipe, _ = strings.Cut(recipe, "app.pem`:") // the second one
 	recipe = strings.ReplaceAll(recipe, "$CREDENTIALS_DIRECTORY", "%d") // as written in a unit
 	var given []string
 	for _, m := range regexp.MustCompile(` -p (\S+)`).FindAllStringSubmatch(recipe, -1) {

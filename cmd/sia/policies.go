@@ -130,17 +130,8 @@ func (c *policiesListCmd) Run(e *cli.Env) error {
 	}
 	return cli.List(e, c.Format, all, "", []string{"DECISION", "POLICY", "LAYER", "HOLDS FOR", "WHY"},
 		func(t cli.Table, p shownPolicy) {
-			t.Rowf("%s\t%s\t%s\t%s\t%s", p.Decision, p.ID, p.Layer, p.Holds, text.Clip(firstSentence(p.Reasoning), 100))
+			t.Rowf("%s\t%s\t%s\t%s\t%s", p.Decision, p.ID, p.Layer, p.Holds, text.Clip(text.FirstSentence(p.Reasoning), 100))
 		})
-}
-
-// firstSentence returns the first sentence of a text, in one line.
-func firstSentence(s string) string {
-	s = text.OneLine(s)
-	if first, _, more := strings.Cut(s, ". "); more {
-		return first + "."
-	}
-	return s
 }
 
 type policiesShowCmd struct {
@@ -164,27 +155,13 @@ type policiesCheckCmd struct {
 	cli.Format `embed:""`
 }
 
-// checkedPolicy is the JSON of sia policies check.
-type checkedPolicy struct {
-	File     string        `json:"file"`
-	ID       string        `json:"id,omitempty"` // set if nothing is wrong
-	Problems []fileProblem `json:"problems"`
-}
-
 // Run checks a policy file.
 func (c *policiesCheckCmd) Run(e *cli.Env) error {
 	p, err := policyFile(c.File)
-	all, other := problemsOf(err)
-	if other != nil || err != nil && c.Output != "json" {
-		return err
+	if err != nil {
+		return checkedFile{File: c.File}.report(e, c.Format, err, "")
 	}
-	checked := checkedPolicy{File: c.File, Problems: all}
-	if err == nil {
-		checked.ID = p.ID()
-	}
-	return c.Report(e, checked, err == nil, func() error {
-		return e.Sayf("%s: good, %s for %s\n", c.File, p.ID(), p.Selector)
-	})
+	return checkedFile{File: c.File, ID: p.ID()}.report(e, c.Format, nil, fmt.Sprintf(", %s for %s", p.ID(), p.Selector))
 }
 
 type policiesDiffCmd struct {

@@ -215,7 +215,7 @@ func findReplayTask(all []keptTask, id string) (keptTask, error) {
 
 // replaySandbox returns the sandbox for tests. compiling is called before a standard library is compiled.
 func replaySandbox(ctx context.Context, log *slog.Logger, compiling func()) (*sandbox.Sandbox, error) {
-	box, err := openSandbox(ctx, sandbox.Options{Stdlib: stdlibFolder(), Compiling: compiling, Logger: log})
+	box, err := cli.OpenSandbox(ctx, sandbox.Options{Stdlib: stdlibFolder(), Compiling: compiling, Logger: log})
 	if err != nil {
 		return nil, fmt.Errorf("tests of a repository are run in the sandbox only: %w", err)
 	}

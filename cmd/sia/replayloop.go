@@ -183,7 +183,7 @@ func (l *taskLoop) play(ctx context.Context, s replay.Stage) (out replay.Result,
 		return out, err
 	}
 	ended, err := r.play()
-	if err = errors.Join(err, r.shut(), ctx.Err()); err != nil {
+	if err = errors.Join(err, r.Close(), ctx.Err()); err != nil {
 		return out, err
 	}
 	if r.trouble.words != "" && !ended.Passed {

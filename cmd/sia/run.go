@@ -80,10 +80,9 @@ type localJob struct {
 	settings    sia.Settings // of the repository, overridden by flags
 	models      app.ModelsConfig
 	submodules  []string // paths
-	uncommitted bool     // whether files differ from the checked-out commit
+	uncommitted bool     // whether files differ from the checked-out commit, or are untracked
 
-	finished       string   // base of a stopped run that left the base as a finished attempt at this issue; empty: none
-	untrackedTests []string // untracked files that look like tests, and how many are not named
+	finished string // base of a stopped run that left the base as a finished attempt at this issue; empty: none
 }
 
 // Run works on one issue.
@@ -118,7 +117,7 @@ func (c *runCmd) run(e *cli.Env) (runResult, error) {
 		return none, err
 	}
 	out, err := r.play()
-	if err = errors.Join(err, r.shut()); out.Base == "" { // no result
+	if err = errors.Join(err, r.Close()); out.Base == "" { // no result
 		return none, err
 	}
 	if c.Output != "json" {
@@ -229,11 +228,10 @@ func (c *runCmd) findCommit(ctx context.Context, j *localJob) error {
 		}
 		return errors.New(none)
 	}
-	if changed, err := line("status", "--porcelain", "--untracked-files=no"); err == nil {
+	if changed, err := line("status", "--porcelain"); err == nil {
 		j.uncommitted = changed != ""
 	}
 	j.finished = j.finishedFrom(ctx, c.Base)
-	j.untrackedTests = j.git.untrackedTests(ctx)
 	if j.baseName, err = line("symbolic-ref", "--short", "--quiet", "HEAD"); err != nil || c.Base != "" {
 		j.baseName = "main"
 	}

@@ -12,10 +12,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -305,24 +303,6 @@ func TestRunWithABusyModel(t *testing.T) {
 	}
 }
 
-// Other users of the machine can neither read nor change the GitHub of a run, whatever login they use.
-func TestRunIsClosed(t *testing.T) {
-	reached := false
-	h := stageConfig{closed: true}.wrap(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true }))
-	for path, open := range map[string]bool{
-		"/": false, "/ada/shop/issues/1": false, "/ada/shop/comment": false, "/ada/shop/x.git/info/refs": false,
-		"/login/oauth/access_token": false, "/api/v3/user": true, "/ada/shop.git/info/refs": true,
-		"/ada/shop.git/git-receive-pack": true,
-	} {
-		reached = false
-		r := httptest.NewRequest(http.MethodPost, path, nil)
-		r.Header.Set("Authorization", "Bearer anything")
-		if h.ServeHTTP(httptest.NewRecorder(), r); reached != open {
-			t.Errorf("%s is reached: %v", path, reached)
-		}
-	}
-}
-
 // A run without output reports that after a minute, two and four, and starts over after other output.
 func TestQuietIsTold(t *testing.T) {
 	start := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
@@ -377,54 +357,6 @@ func TestStepIsTold(t *testing.T) {
 		r.begins(command)
 		if got := r.waitsFor(sia.Task{}); got != want {
 			t.Errorf("waits for %q, want %q", got, want)
-		}
-	}
-}
-
-// The next run removes what a killed run left, a day later. It keeps folders that are in use, and those that other
-// users may have made, or may change: they could replace one by a link during the removal.
-func TestStagesLeftBehind(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir())
-	gone := exec.CommandContext(t.Context(), "true")
-	if err := gone.Run(); err != nil {
-		t.Fatal(err)
-	}
-	now, left := time.Now(), map[string]bool{"killed": false, "running": true, "young": true, "pipe": true,
-		"open to others": true}
-	if os.Geteuid() == 0 {
-		left["another user's"] = true
-	}
-	for name := range left {
-		dir, pid, made := filepath.Join(os.TempDir(), stageFolder+name), gone.Process.Pid, now.Add(-2*staleStageAge)
-		if name == "running" {
-			pid = os.Getpid()
-		}
-		if name == "young" {
-			made = now
-		}
-		mark := filepath.Join(dir, stagePIDFile)
-		write := func() error { return os.WriteFile(mark, []byte(strconv.Itoa(pid)), 0o600) }
-		if name == "pipe" {
-			write = func() error { return syscall.Mkfifo(mark, 0o600) }
-		}
-		if err := errors.Join(os.Mkdir(dir, 0o700), write(), os.Chtimes(mark, made, made)); err != nil {
-			t.Fatal(err)
-		}
-		switch name {
-		case "open to others":
-			if err := os.Chmod(dir, 0o755); err != nil {
-				t.Fatal(err)
-			}
-		case "another user's":
-			if err := os.Chown(dir, 1, 1); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	sweepStages(now, silentLogger())
-	for name, stays := range left {
-		if _, err := os.Stat(filepath.Join(os.TempDir(), stageFolder+name)); (err == nil) != stays {
-			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

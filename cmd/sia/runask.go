@@ -62,7 +62,7 @@ func (r *localRun) ask(t sia.Task) (done bool, err error) {
 	if t.State == sia.Escalated && !strings.HasPrefix(answer, "/") { // on the task's own issue, plain text is a comment
 		answer = "/sia answer " + answer
 	}
-	_, err = r.sim.Comment(r.repo, number, runUser, answer)
+	_, err = r.Sim.Comment(r.repo, number, runUser, answer)
 	return false, err
 }
 
@@ -71,7 +71,7 @@ var foldTags = lazyregexp.New(`</?(?:details|summary)>`)
 
 // printReplies prints SIA's replies to commands, such as /sia help. Its open question is asked again.
 func (r *localRun) printReplies() {
-	for _, e := range r.sim.Timeline("issue_comment.created") {
+	for _, e := range r.Sim.Timeline("issue_comment.created") {
 		if e.Seq > r.lastReply && commentedAs(string(sia.DoReply))(e) {
 			r.lastReply, r.lastQuestion = e.Seq, ""
 			said := foldTags.ReplaceAllString(visible.Markdown(e.Detail), "")
@@ -83,35 +83,16 @@ func (r *localRun) printReplies() {
 // markdownLink matches a link of Markdown, or an address by itself.
 var markdownLink = lazyregexp.New(`\[([^\]\n]*)\]\((http://[^\s)]*)\)|http://[^\s)>\]]+`)
 
-// withoutLinks replaces links to the servers of this process, which no browser can show and which end with the run, by
-// what they link to in the clone.
+// withoutLinks leaves only the words of links to the servers of this process, which no browser can show and which end
+// with the run.
 func (r *localRun) withoutLinks(said string) string {
 	return markdownLink.ReplaceAllStringFunc(said, func(link string) string {
 		m := markdownLink.FindStringSubmatch(link)
-		address, words := cmp.Or(m[2], link), m[1]
-		page, isSim := strings.CutPrefix(address, r.sim.URL()+"/"+r.repo+"/")
-		if !isSim && !strings.HasPrefix(address, r.pages()+"/") {
+		address := cmp.Or(m[2], link)
+		if !strings.HasPrefix(address, r.Sim.URL()+"/") && !strings.HasPrefix(address, r.Pages()+"/") {
 			return link
 		}
-		kind, name, _ := strings.Cut(page, "/")
-		name, _, _ = strings.Cut(name, "#")
-		at := "not shown in a terminal"
-		switch kind {
-		case "commit":
-			at = fmt.Sprintf("commit %.9s", name)
-		case "tree":
-			at = "branch " + r.job.branch
-		case "blob":
-			ref, file, _ := strings.Cut(name, "/")
-			at = file + " of commit " + fmt.Sprintf("%.9s", ref)
-			if strings.HasPrefix(file, memoryFolder) {
-				at = file + ", which --memory commits"
-			}
-		}
-		if words == "" {
-			return at
-		}
-		return words + " (" + at + ")"
+		return cmp.Or(m[1], "a page that is not shown in a terminal")
 	})
 }
 

@@ -85,28 +85,3 @@ func (r *localRun) namesPackage(ctx context.Context, module string) bool {
 	}
 	return false
 }
-
-// maxNamedTests is the maximum number of untracked test files that are named.
-const maxNamedTests = 3
-
-// untrackedTests returns the untracked files of the clone that look like tests, which are no part of the base.
-func (g localGit) untrackedTests(ctx context.Context) (names []string) {
-	out, err := g.run(ctx, "ls-files", "--others", "--exclude-standard", "-z")
-	if err != nil {
-		return nil
-	}
-	more := 0
-	for p := range strings.SplitSeq(string(out), "\x00") {
-		switch {
-		case !isTestFile(p):
-		case len(names) == maxNamedTests:
-			more++
-		default:
-			names = append(names, p)
-		}
-	}
-	if more > 0 {
-		names = append(names, fmt.Sprintf("%d more", more))
-	}
-	return names
-}

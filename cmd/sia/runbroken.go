@@ -22,7 +22,7 @@ func (r *localRun) brokenTests(ctx context.Context, head string) ([]string, erro
 	tick := time.NewTicker(pace)
 	defer tick.Stop()
 	for {
-		t, err := r.taskOf(ctx, r.issue)
+		t, err := r.TaskOf(ctx, r.issue)
 		if err != nil {
 			return nil, err
 		}

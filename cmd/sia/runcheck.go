@@ -79,7 +79,7 @@ func (r *localRun) checkWith(ctx context.Context, sha, command string) (out chec
 		return checkResult{passed: j.Resolved, log: j.Log + "\n" + j.Why, took: time.Since(began), err: err}
 	}
 	// The sandbox changes the owner of a tree, so each check has its own.
-	dir, err := os.MkdirTemp(r.dir, "check-")
+	dir, err := os.MkdirTemp(r.Dir, "check-")
 	if err != nil {
 		return checkResult{err: err}
 	}
@@ -146,7 +146,7 @@ const maxCheckLog = 60_000
 func (r *localRun) watchPushes(ctx context.Context) error {
 	prefix, seq := fmt.Sprintf("sia/issue-%d-", r.issue), 0
 	for {
-		entry, err := r.sim.WaitEntry(ctx, seq, func(e ghsim.Entry) bool {
+		entry, err := r.Sim.WaitEntry(ctx, seq, func(e ghsim.Entry) bool {
 			return e.Kind == "check_run.rerequested" ||
 				strings.HasPrefix(e.Kind, "push") && e.Kind != "push.deleted" && strings.HasPrefix(e.Ref, prefix)
 		})
@@ -177,7 +177,7 @@ func (r *localRun) report(ctx context.Context, sha string) error {
 	ids := make([]int64, len(names))
 	for i, name := range names {
 		var err error
-		if ids[i], err = r.sim.CreateCheck(r.repo, sha, ghsim.AppCheck{App: localApp, Name: name,
+		if ids[i], err = r.Sim.CreateCheck(r.repo, sha, ghsim.AppCheck{App: localApp, Name: name,
 			Status: "in_progress"}); err != nil {
 			return err
 		}
@@ -204,7 +204,7 @@ func (r *localRun) report(ctx context.Context, sha string) error {
 	}
 	for i, name := range names {
 		check.Name = name
-		if err := r.sim.UpdateCheck(r.repo, ids[i], check); err != nil {
+		if err := r.Sim.UpdateCheck(r.repo, ids[i], check); err != nil {
 			return err
 		}
 	}

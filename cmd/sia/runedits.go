@@ -37,7 +37,7 @@ func (r *localRun) testEdits(ctx context.Context, head string) error {
 	}
 	r.progress("The change edits how it is tested, so %s runs once more, without the change to %s.", r.job.check,
 		text.List(names))
-	dir, err := os.MkdirTemp(r.dir, "edits-")
+	dir, err := os.MkdirTemp(r.Dir, "edits-")
 	if err != nil {
 		return err
 	}

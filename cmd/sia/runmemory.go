@@ -59,7 +59,7 @@ const maxIssueNumber = 1 << 30
 
 // loadMemory loads what earlier runs learned into the server's database.
 func (r *localRun) loadMemory() error {
-	m, closing, err := app.OpenMemory(r.Ctx, r.config, app.Options{Logger: r.logger, Local: r.local})
+	m, closing, err := app.OpenMemory(r.Ctx, r.Config, r.Options)
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (r *localRun) commitMemory(ctx context.Context, head string) (string, error
 	if err := git.fetch(ctx, r.bare, "refs/heads/"+memoryBranch); err != nil {
 		return head, err
 	}
-	after, err := git.commitEntries(ctx, filepath.Join(r.dir, "index"), head, string(entries), "sia: what was learned")
+	after, err := git.commitEntries(ctx, filepath.Join(r.Dir, "index"), head, string(entries), "sia: what was learned")
 	if err != nil {
 		return head, err
 	}

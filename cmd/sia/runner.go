@@ -88,7 +88,7 @@ func (c runnerMachine) config(e *cli.Env, s runnerServer) (worker.Config, error)
 		return worker.Config{}, err
 	}
 	box, err := app.NewSandbox(e.Ctx, filepath.Join(dir, "sandbox", "stdlib"),
-		app.Options{Logger: e.Logger, Forward: forwardCommand()})
+		app.Options{Logger: e.Logger, Forward: cli.ForwardCommand()})
 	if err != nil {
 		return worker.Config{}, err
 	}

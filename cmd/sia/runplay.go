@@ -19,15 +19,15 @@ import (
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/failure"
-	"github.com/sia-bot/sia/sia/text"
 	"github.com/sia-bot/sia/sim/ghsim"
+	"github.com/sia-bot/sia/sim/stage"
 )
 
 // localRun works on one issue with its own server and its own simulated GitHub in this process. Its check is the test
 // command, which runs in the sandbox on each pushed commit.
 type localRun struct {
 	*cli.Env
-	*demoStage
+	*stage.Stage
 	cmd               *runCmd
 	job               localJob
 	repo              string // owner/name there
@@ -102,26 +102,25 @@ func (c *runCmd) start(e *cli.Env, j localJob) (_ *localRun, err error) {
 		}
 	}
 	// Ctrl-C, and a write to a closed pipe, end the run. The run then stops the server, which has its own context.
-	r.demoStage, err = newStage(context.WithoutCancel(e.Ctx), stageConfig{name: j.name, owner: runUser,
-		spec:   ghsim.RepoSpec{From: copied, DefaultBranch: j.baseName, LastNumber: last},
-		models: j.models, logger: logger, noWorkflows: true, closed: true, priced: !c.Free, setupHosts: j.hosts,
-		agentPath: c.AgentPath,
-		modelsDir: defaultDir(),
-		local: app.Local{Anonymous: true, Settings: func(s *sia.Settings) { *s = r.job.settings }, Policies: j.policies,
+	r.Stage, err = stage.Start(context.WithoutCancel(e.Ctx), stage.Config{Owner: runUser, Name: j.name,
+		Spec:   ghsim.RepoSpec{From: copied, DefaultBranch: j.baseName, LastNumber: last},
+		Models: j.models, Logger: logger, Forward: cli.ForwardCommand(), Stdlib: stdlibFolder(), NoWorkflows: true,
+		Closed: true, Priced: !c.Free, SetupHosts: j.hosts, AgentPath: c.AgentPath, ModelsDir: defaultDir(),
+		Local: app.Local{Anonymous: true, Settings: func(s *sia.Settings) { *s = r.job.settings }, Policies: j.policies,
 			Ignored: ignored, BeforeTests: r.runsTests, Findings: r.editFindings}})
 	if err != nil {
 		return nil, err
 	}
-	made, err := r.sim.Repo(r.repo)
+	made, err := r.Sim.Repo(r.repo)
 	r.bare = made.Dir
 	if err == nil {
-		_, err = r.sim.CreateApp(localApp)
+		_, err = r.Sim.CreateApp(localApp)
 	}
 	if err == nil {
-		r.commands, err = agent.NewCommands(box, filepath.Join(r.config.Dir, "sandbox"), j.hosts, time.Now, logger)
+		r.commands, err = agent.NewCommands(box, filepath.Join(r.Config.Dir, "sandbox"), j.hosts, time.Now, logger)
 	}
 	if err != nil {
-		return nil, errors.Join(err, r.shut())
+		return nil, errors.Join(err, r.Close())
 	}
 	return r, nil
 }
@@ -156,11 +155,8 @@ func (r *localRun) play() (out runResult, err error) {
 	}
 	r.forecast()
 	if r.job.uncommitted {
-		r.progress("Changes that are not committed are left alone, and are no part of this.")
-	}
-	if len(r.job.untrackedTests) > 0 {
-		r.progress("Not part of the check, since Git does not track them: %s. To have them checked, commit them first.",
-			text.List(r.job.untrackedTests))
+		r.progress("What is not committed, untracked files included, is left alone and not checked. Commit what belongs " +
+			"to the work first.")
 	}
 	if len(r.job.submodules) > 0 {
 		r.progress("Submodules are not copied, so tests that need them fail: %s", strings.Join(r.job.submodules, ", "))
@@ -209,10 +205,10 @@ func (r *localRun) play() (out runResult, err error) {
 		body = strings.TrimSpace(fmt.Sprintf("%s\n\nBefore any change, `%s` fails:\n\n%s", body, r.job.settings.Agent.Test,
 			excerptOf(base.log, promptLines)))
 	}
-	if r.issue, err = r.sim.OpenIssue(r.repo, runUser, r.job.title, body); err != nil {
+	if r.issue, err = r.Sim.OpenIssue(r.repo, runUser, r.job.title, body); err != nil {
 		return out, err
 	}
-	if err := r.sim.Label(r.repo, r.issue, runUser, r.job.settings.Label); err != nil {
+	if err := r.Sim.Label(r.repo, r.issue, runUser, r.job.settings.Label); err != nil {
 		return out, err
 	}
 	ctx, end := context.WithCancel(context.WithoutCancel(r.Ctx))
@@ -226,7 +222,7 @@ func (r *localRun) play() (out runResult, err error) {
 	task, err := r.followTask(broken)
 	if err == nil && r.cmd.Memory && task.State == sia.Passed { // lessons are committed after the task has passed
 		within, cancel := context.WithTimeout(ctx, stopTimeout)
-		if err := r.app.Engine().Idle(within); err != nil {
+		if err := r.App.Engine().Idle(within); err != nil {
 			r.progress("What was learned may be committed in part: %v", err)
 		}
 		cancel()
@@ -293,7 +289,7 @@ func (r *localRun) setupError(base checkResult) error {
 // checkModelReachable returns an error if the model is unreachable or rejects the key. The server's loop would wait for
 // hours, which makes no sense for a user at a terminal.
 func (r *localRun) checkModelReachable() error {
-	for _, p := range r.app.Problems(r.Ctx) {
+	for _, p := range r.App.Problems(r.Ctx) {
 		e := (*llm.Error)(nil)
 		switch {
 		case r.Ctx.Err() != nil || !errors.As(p.Err, &e):
@@ -322,7 +318,7 @@ func (r *localRun) followTask(broken <-chan error) (t sia.Task, err error) {
 			return t, err
 		case <-tick.C:
 		}
-		now, err := r.taskOf(r.Ctx, r.issue)
+		now, err := r.TaskOf(r.Ctx, r.issue)
 		if err != nil && r.Ctx.Err() == nil {
 			return t, err
 		}
@@ -365,7 +361,7 @@ func (r *localRun) stop(t sia.Task) (sia.Task, error) {
 	if t.State == sia.PushedOut || t.State == sia.Checking {
 		r.finished = string(t.Head)
 	}
-	if _, err := r.sim.Comment(r.repo, r.issue, runUser, "/sia stop"); err != nil {
+	if _, err := r.Sim.Comment(r.repo, r.issue, runUser, "/sia stop"); err != nil {
 		return t, err
 	}
 	tick := time.NewTicker(pace)
@@ -376,7 +372,7 @@ func (r *localRun) stop(t sia.Task) (sia.Task, error) {
 			return t, nil
 		case <-tick.C:
 		}
-		now, err := r.taskOf(ctx, r.issue)
+		now, err := r.TaskOf(ctx, r.issue)
 		if err != nil {
 			return t, nil // keep what is on the branch
 		}
@@ -384,5 +380,5 @@ func (r *localRun) stop(t sia.Task) (sia.Task, error) {
 			t = now
 		}
 	}
-	return t, r.app.Engine().Idle(ctx)
+	return t, r.App.Engine().Idle(ctx)
 }

@@ -120,7 +120,7 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 		}
 	}
 	out.asks = question != "" && out.Reason == question
-	branches, err := r.sim.Branches(r.repo)
+	branches, err := r.Sim.Branches(r.repo)
 	if err != nil {
 		return out, err
 	}
@@ -149,7 +149,7 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 			out.Passed, out.Branch, out.Reason = false, "", strings.TrimPrefix(out.Reason+"; "+inPatch(kept, diff), "; ")
 		}
 	}
-	out.Weaker = r.weaker(r.app.ModelMemory())
+	out.Weaker = r.weaker(r.App.ModelMemory())
 	r.keepRun(out, cost)
 	if r.cmd.Memory && out.Branch != "" {
 		out.Head, err = r.commitMemory(ctx, out.Head)

@@ -141,7 +141,7 @@ type trouble struct {
 // checkRetries prints errors of retried effects. It reports whether retries have lasted longer than a model may take
 // for an answer, or will. The server's loop would continue for hours, which makes no sense for a user at a terminal.
 func (r *localRun) checkRetries(t sia.Task) (lost bool, err error) {
-	effects, err := r.app.Store.Effects(r.Ctx, t.ID)
+	effects, err := r.App.Store.Effects(r.Ctx, t.ID)
 	if err != nil {
 		return false, err
 	}
@@ -149,7 +149,7 @@ func (r *localRun) checkRetries(t sia.Task) (lost bool, err error) {
 	for _, f := range effects {
 		if f.State == store.EffectPending && f.Error != "" {
 			words = f.Error
-			if next, err = r.app.Store.NextTry(r.Ctx, f.Key); err != nil {
+			if next, err = r.App.Store.NextTry(r.Ctx, f.Key); err != nil {
 				return false, err
 			}
 		}
@@ -230,7 +230,7 @@ func unreviewed(iv sia.Intervention) string {
 
 // printTurns prints the turns of an attempt since the last call, run by run.
 func (r *localRun) printTurns(t sia.Task, a *sia.Attempt) error {
-	rows, err := r.app.Store.Turns(r.Ctx, t.ID, a.Number)
+	rows, err := r.App.Store.Turns(r.Ctx, t.ID, a.Number)
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ func (c *serveCmd) Run(e *cli.Env) (err error) {
 	if err != nil {
 		return err
 	}
-	o := app.Options{Logger: e.Logger, Forward: forwardCommand(), ProbeModels: true, Version: ownVersion(),
+	o := app.Options{Logger: e.Logger, Forward: cli.ForwardCommand(), ProbeModels: true, Version: ownVersion(),
 		Duels: duelsOf(c.Dir)}
 	if len(config.Roles) == 0 && !config.GitHub.Named() && config.Private != "" {
 		var ready bool

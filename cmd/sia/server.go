@@ -31,9 +31,8 @@ type serverFlags struct {
 	PublicURL      string   `name:"public-url" help:"Address at which people reach --listen, through whatever ends TLS in front of it; they sign in there with GitHub, and comments and check runs link there. Default: no links and no sign-in." env:"SIA_PUBLIC_URL" placeholder:"URL" group:"folded:serve" type:"web"`
 	TrustedProxies []string `help:"Addresses of the proxies in front of --listen, or ranges of them, such as 172.16.0.0/12; X-Forwarded-For is believed of them alone. Default: those on this machine; none for no proxy." default:"127.0.0.0/8,::1" env:"SIA_TRUSTED_PROXIES" placeholder:"ADDRESS" group:"folded:serve"`
 	Role           []string `help:"What this server does of the work that it shares with others of one PostgreSQL database: intake writes webhooks down, work works on them, web shows the pages; all, or several with commas between them." default:"all" env:"SIA_ROLE" placeholder:"ROLE" group:"folded:serve"`
-	Dir            string   `help:"Folder for the database and the git mirrors." default:"${dir}" env:"SIA_DIR" type:"path" last:""`
-	DB             string   `help:"Database URL: sqlite:FILE, or postgres://USER:PASSWORD@HOST:PORT/NAME; default: sia.db in the folder." env:"SIA_DB" placeholder:"URL" last:"" type:"database"`
-	DBDirect       string   `name:"db-direct" help:"Where PostgreSQL itself is, when --db leads to PgBouncer: notifications of new jobs are heard there. Default: at --db." env:"SIA_DB_DIRECT" placeholder:"URL" last:""`
+	databaseFlags  `embed:""`
+	DBDirect       string `name:"db-direct" help:"Where PostgreSQL itself is, when --db leads to PgBouncer: notifications of new jobs are heard there. Default: at --db." env:"SIA_DB_DIRECT" placeholder:"URL" last:""`
 
 	GitHubURL     string `name:"github-url" help:"GitHub's address, or a GitHub Enterprise Server's; default: that of the stored app, or https://github.com." env:"SIA_GITHUB_URL" placeholder:"URL" group:"folded:serve" type:"web"`
 	GitHubAPI     string `name:"github-api" help:"Its REST address, when it is not the usual one." env:"SIA_GITHUB_API" placeholder:"URL" group:"folded:serve" type:"web"`
@@ -200,34 +199,6 @@ func (f fileFlags) Validate(a *kong.Application) error {
 // Resolve returns the value of a flag in the file.
 func (f fileFlags) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	return f[flag.Name], nil
-}
-
-// database returns the database's URL.
-func (s serverFlags) database() string {
-	if s.DB != "" {
-		return s.DB
-	}
-	return "sqlite:" + filepath.Join(s.Dir, "sia.db")
-}
-
-// databaseName returns the database's URL without its password.
-func (s serverFlags) databaseName() string { return store.Named(s.database()) }
-
-// lacksDatabase reports whether the database's file is missing or empty; opening it would create it. Whether a
-// PostgreSQL server has the database is only known after opening it.
-func (s serverFlags) lacksDatabase() bool {
-	file, err := store.File(s.database())
-	if err != nil || file == "" {
-		return false
-	}
-	f, err := os.Stat(file)
-	return errors.Is(err, os.ErrNotExist) || err == nil && f.Mode().IsRegular() && f.Size() == 0
-}
-
-// noDatabaseError returns the error for a missing database, for commands that don't create one.
-func (s serverFlags) noDatabaseError() error {
-	return fmt.Errorf("there is no SIA database at %s; name the server's folder with --dir, or start it with `sia serve` "+
-		"(`sia run` leaves none)", s.databaseName())
 }
 
 // defaultDir returns the default data folder of a server.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -29,19 +28,5 @@ func TestCheckSetups(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
-	}
-}
-
-// For new repositories it reports the result of proposing settings, ten at most.
-func TestCheckWelcomes(t *testing.T) {
-	var all []store.Setup
-	for i := range 13 {
-		all = append(all, store.Setup{Repository: store.Repository{Repo: sia.Repo{Owner: "acme", Name: fmt.Sprint("r", i)}},
-			State: store.SetupDone, Together: i, Welcome: "the repository is empty"})
-	}
-	got := checkSetups(all)
-	if len(got) != 12 || got[1].Detail != "acme/r1: the repository is empty" ||
-		got[11].Detail != "and 2 more repositories" {
-		t.Errorf("%+v", got)
 	}
 }

@@ -93,7 +93,7 @@ func (n *demoNarrator) followedUp(issue int) error {
 	}
 	i := slices.IndexFunc(t.Attempts, func(a sia.Attempt) bool { return a.Demands > 0 })
 	if i < 0 || t.Omission == nil {
-		if n.model != nil {
+		if n.Model != nil {
 			return fmt.Errorf("what the review of #%d found not to be done started no follow-up attempt", issue)
 		}
 		return nil // a real model may have found everything done
@@ -143,7 +143,7 @@ func (n *demoNarrator) signIn() error {
 	if err := n.awaitLabel(issue, render.LabelNeedsHuman); err != nil {
 		return err
 	}
-	if err := n.sim.TickBox(n.repo, question, demoUser, "A"); err != nil {
+	if err := n.Sim.TickBox(n.repo, question, demoUser, "A"); err != nil {
 		return fmt.Errorf("tick the box: %w", err)
 	}
 	n.tell("@%s ticks box A", demoUser)
@@ -179,11 +179,11 @@ func (n *demoNarrator) awaitLabelSince(entry, issue int, label string) error {
 // checkMemory checks that the memory branch has the task.
 func (n *demoNarrator) checkMemory(issue int) error {
 	path := fmt.Sprintf(".sia/tasks/%d.md", issue)
-	text, err := n.sim.File(n.repo, memoryBranch, path)
+	text, err := n.Sim.File(n.repo, memoryBranch, path)
 	if err != nil {
 		return fmt.Errorf("the memory file %s: %w", path, err)
 	}
-	if _, err := n.sim.File(n.repo, memoryBranch, fmt.Sprintf(".sia/tasks/%d.json", issue)); err != nil {
+	if _, err := n.Sim.File(n.repo, memoryBranch, fmt.Sprintf(".sia/tasks/%d.json", issue)); err != nil {
 		return fmt.Errorf("the memory file for programs: %w", err)
 	}
 	n.tell("what was learned is on %s: %d lines in %s", memoryBranch, strings.Count(text, "\n"), path)
@@ -192,7 +192,7 @@ func (n *demoNarrator) checkMemory(issue int) error {
 
 // failure returns the most informative line of a failed job's log.
 func (n *demoNarrator) failure(sha string) string {
-	runs, err := n.sim.CheckRuns(n.repo, sha)
+	runs, err := n.Sim.CheckRuns(n.repo, sha)
 	if err != nil {
 		return err.Error()
 	}

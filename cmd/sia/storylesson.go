@@ -78,7 +78,7 @@ func (n *demoNarrator) awaitLesson(issue int) (lesson.Lesson, error) {
 	n.seq = 0 // it was most likely pushed earlier
 	defer func() { n.seq = max(from, n.seq) }()
 	for {
-		kept, err := n.app.Store.Lessons(n.Ctx, t.Repo.ID)
+		kept, err := n.App.Store.Lessons(n.Ctx, t.Repo.ID)
 		if err != nil {
 			return lesson.Lesson{}, err
 		}
@@ -106,10 +106,10 @@ func (n *demoNarrator) checkLessonShown(issue int, l lesson.Lesson) error {
 	case !slices.Contains(first.LessonsShown, string(l.ID)):
 		return fmt.Errorf("attempt 1 at #%d did not get lesson %s", issue, l.ID)
 	}
-	if n.model == nil {
+	if n.Model == nil {
 		return nil // the requests to a real model are not recorded
 	}
-	for _, q := range n.model.Requests() {
+	for _, q := range n.Model.Requests() {
 		if q.Model == "coder" && q.Turn() == 0 && strings.Contains(q.User(), t.Title) {
 			if !strings.Contains(q.User(), l.Told()) {
 				return fmt.Errorf("the first prompt for #%d lacks lesson %s", issue, l.ID)
@@ -125,7 +125,7 @@ func (n *demoNarrator) checkLessonShown(issue int, l lesson.Lesson) error {
 
 // task returns SIA's task for an issue. It is an error if the task has no attempt.
 func (n *demoNarrator) task(issue int) (sia.Task, error) {
-	t, err := n.taskOf(n.Ctx, issue)
+	t, err := n.TaskOf(n.Ctx, issue)
 	if err == nil && len(t.Attempts) == 0 {
 		err = fmt.Errorf("SIA made no attempt at #%d", issue)
 	}

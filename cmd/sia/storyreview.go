@@ -31,12 +31,12 @@ func (n *demoNarrator) review(issue int) error {
 	if err != nil {
 		return err
 	}
-	n.sim.CreateUser(reviewer)
-	if err := n.sim.SetPermission(n.repo, reviewer, "write"); err != nil {
+	n.Sim.CreateUser(reviewer)
+	if err := n.Sim.SetPermission(n.repo, reviewer, "write"); err != nil {
 		return err
 	}
 	pull, before := t.Pull.Number, n.seq
-	if err := n.sim.Review(n.repo, pull, reviewer, "changes_requested", "", lines...); err != nil {
+	if err := n.Sim.Review(n.repo, pull, reviewer, "changes_requested", "", lines...); err != nil {
 		return fmt.Errorf("review #%d: %w", pull, err)
 	}
 	n.tell("@%s requests changes on #%d: a suggestion on one line, a question on another  %s", reviewer, pull,
@@ -70,7 +70,7 @@ func (n *demoNarrator) review(issue int) error {
 // awaitPassedAgain waits until an issue carries the label of a passed task again. It still has the label if the attempt
 // took less time than SIA leaves between two label changes. Otherwise it gets the label after the given journal entry.
 func (n *demoNarrator) awaitPassedAgain(issue, entry int) error {
-	v, err := n.sim.Issue(n.repo, issue)
+	v, err := n.Sim.Issue(n.repo, issue)
 	if err != nil {
 		return fmt.Errorf("look at #%d: %w", issue, err)
 	}
@@ -83,7 +83,7 @@ func (n *demoNarrator) awaitPassedAgain(issue, entry int) error {
 
 // remarks returns the reviewer's comments, on the lines that they are about.
 func (n *demoNarrator) remarks(head string) ([]ghsim.ReviewLine, error) {
-	file, err := n.sim.File(n.repo, head, reviewedFile)
+	file, err := n.Sim.File(n.repo, head, reviewedFile)
 	if err != nil {
 		return nil, fmt.Errorf("the file that is reviewed: %w", err)
 	}

@@ -27,30 +27,6 @@ type taskCmd struct {
 	Retry   taskRetryCmd   `cmd:"" help:"Have a task that waits or has stopped tried once more." example:"sia task retry acme/shop#12"`
 }
 
-// openedDatabase holds the flags of commands that read a server's database.
-type openedDatabase struct {
-	serverFlags `embed:""`
-	cli.Format  `embed:""`
-}
-
-// with calls f with the opened database.
-func (o openedDatabase) with(e *cli.Env, f func(*store.Store) error) (err error) {
-	if o.lacksDatabase() {
-		return o.noDatabaseError()
-	}
-	s, err := store.Open(e.Ctx, store.Config{URL: o.database(), Logger: e.Warnings})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	if v, err := s.Version(e.Ctx); err != nil {
-		return err
-	} else if v == 0 {
-		return o.noDatabaseError()
-	}
-	return f(s)
-}
-
 // findTask loads a task by its id or as owner/name#issue.
 func findTask(e *cli.Env, s *store.Store, name string) (sia.Task, error) {
 	t, err := s.Task(e.Ctx, sia.TaskID(name))

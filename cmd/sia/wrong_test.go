@@ -32,7 +32,7 @@ func TestWrongUsage(t *testing.T) {
 		"serve --notify-url notaurl":            "is not an http or https address",
 		"serve --listen :99999":                 `--listen: ":99999" has a port that there is not`,
 		"runner --server foo":                   `--server: "foo" is no http or https address`,
-		"serve --config " + config:              `output is "abc", and takes a number`,
+		"serve --config " + config:              `models.a.price.output: want a number from 0 to 1000000000; this is "abc"`,
 		"serve --config " + config + ".missing": "--config or SIA_CONFIG: there is no file or folder",
 		"run --issue x --credits 0":             `--credits: "0" is too little; give at least 1`,
 		"run --issue x --approaches 21":         `--approaches: "21" is out of range; give 1 to 20`,

@@ -46,8 +46,8 @@ func (c *alreadyCmd) Run(e *cli.Env) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	o := sandbox.Options{Self: forwardCommand(), Stdlib: cmp.Or(c.Stdlib, filepath.Join(dir, "stdlib")), Logger: e.Logger}
-	box, err := sandbox.New(o, sandbox.Probe(e.Ctx, o))
+	box, err := cli.OpenSandbox(e.Ctx,
+		sandbox.Options{Stdlib: cmp.Or(c.Stdlib, filepath.Join(dir, "stdlib")), Logger: e.Logger})
 	if err != nil {
 		return fmt.Errorf("tests are run in the sandbox only: %w", err)
 	}

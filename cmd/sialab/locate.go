@@ -59,9 +59,8 @@ func (c *locateCmd) Run(e *cli.Env) error {
 			return fmt.Errorf("keep what tests ran in %s: %w", c.Cover, err)
 		}
 		c.Cover = dir
-		o := sandbox.Options{Self: forwardCommand(), Stdlib: cmp.Or(c.Stdlib, filepath.Join(c.Cover, "stdlib")),
-			Logger: e.Logger}
-		box, err := sandbox.New(o, sandbox.Probe(e.Ctx, o))
+		box, err := cli.OpenSandbox(e.Ctx,
+			sandbox.Options{Stdlib: cmp.Or(c.Stdlib, filepath.Join(c.Cover, "stdlib")), Logger: e.Logger})
 		if err != nil {
 			return fmt.Errorf("tests are run in the sandbox only: %w", err)
 		}

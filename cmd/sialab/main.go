@@ -25,7 +25,7 @@ type commandLine struct {
 	Priors     priorsCmd     `cmd:"" help:"Simulate what a new installation gains from imported priors."`
 	Bench      benchCmd      `cmd:"" help:"Measure against the histories of repositories."`
 
-	Forward forwardCmd `cmd:"" hidden:"" passthrough:""`
+	Forward cli.ForwardCmd `cmd:"" hidden:"" passthrough:""`
 
 	cli.Global `embed:""`
 }

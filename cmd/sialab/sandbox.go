@@ -33,8 +33,7 @@ type sandboxCmd struct {
 
 // Run measures and prints one table. Absolute times are not comparable between machines; ratios are.
 func (c *sandboxCmd) Run(e *cli.Env) (err error) {
-	o := sandbox.Options{Self: forwardCommand(), Logger: slog.New(slog.DiscardHandler)}
-	box, err := sandbox.New(o, sandbox.Probe(e.Ctx, o))
+	box, err := cli.OpenSandbox(e.Ctx, sandbox.Options{Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return fmt.Errorf("attempts work in the sandbox only: %w", err)
 	}
@@ -70,7 +69,12 @@ func measureAttempts(e *cli.Env, box *sandbox.Sandbox, dir string) ([]cli.Figure
 	if err != nil {
 		return nil, err
 	}
-	coder, err := agent.NewBuiltin(agent.BuiltinConfig{Model: client, Sandbox: box, Logger: slog.New(slog.DiscardHandler)})
+	log := slog.New(slog.DiscardHandler)
+	commands, err := agent.NewCommands(box, "", nil, time.Now, log)
+	if err != nil {
+		return nil, err
+	}
+	coder, err := agent.NewBuiltin(agent.BuiltinConfig{Model: client, Commands: commands, Now: time.Now, Logger: log})
 	if err != nil {
 		return nil, err
 	}

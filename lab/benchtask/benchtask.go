@@ -1,5 +1,5 @@
-// Package benchtask is the task of benchmarks of whole servers: a repository with a cheap check, models that
-// are wrong first and right after a failure, and signed deliveries. It imports nothing of ours.
+// Package benchtask has the tasks of benchmarks: a repository with a cheap check, models that are wrong first and right
+// after a failure, signed deliveries, and a log.
 package benchtask
 
 import (

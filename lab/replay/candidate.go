@@ -92,7 +92,7 @@ func (c candidate) splitAt(parent, commit testrun.Files, ch *choice) split {
 
 // cut adds a test file without some of its declarations, to both trees.
 func (s *split) cut(p string, whole gitops.HistoryFile, k cut) {
-	whole.ID = testrun.BlobID(int64(len(k.text)), bytes.NewReader(k.text))
+	whole.ID = gitops.BlobID(int64(len(k.text)), bytes.NewReader(k.text))
 	s.over[p], s.before[p], s.after[p] = whole, whole, whole
 	s.made[whole.ID] = k.text
 	if s.leftOut == nil {

@@ -38,7 +38,7 @@ func siftOf(t *testing.T, edits map[string]string) (filtered, string) {
 	tree := func(of map[string]string) testrun.Files {
 		out := testrun.Files{}
 		for p, text := range of {
-			id := testrun.BlobID(int64(len(text)), strings.NewReader(text))
+			id := gitops.BlobID(int64(len(text)), strings.NewReader(text))
 			out[p], blobs[id] = gitops.HistoryFile{ID: id}, text
 		}
 		return out

@@ -2,11 +2,13 @@ package replay_test
 
 import (
 	"encoding/json"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -34,7 +36,12 @@ func newCoder(t *testing.T, box *sandbox.Sandbox, script scripted.Script) (repla
 	if err != nil {
 		t.Fatal(err)
 	}
-	builtin, err := agent.NewBuiltin(agent.BuiltinConfig{Model: model, Sandbox: box})
+	log := slog.New(slog.DiscardHandler)
+	commands, err := agent.NewCommands(box, "", nil, time.Now, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	builtin, err := agent.NewBuiltin(agent.BuiltinConfig{Model: model, Commands: commands, Now: time.Now, Logger: log})
 	if err != nil {
 		t.Fatal(err)
 	}

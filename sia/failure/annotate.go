@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/sia/lazyregexp"
+	"github.com/sia-bot/sia/sia/view"
 )
 
 // Limits on annotations.
@@ -20,7 +21,7 @@ var emptyMessage = lazyregexp.New(`^(Process completed with exit code|The proces
 	`The operation was canceled|Error: Process completed)`)
 
 // failureMessages returns the first lines of the annotations with level "failure".
-func failureMessages(as []Annotation) []string {
+func failureMessages(as []view.Annotation) []string {
 	var out []string
 	for _, a := range as {
 		first, _, _ := strings.Cut(strings.TrimSpace(a.Message), "\n")
@@ -57,7 +58,7 @@ func annotationReport(opts Options) *Report {
 	b := &block{rule: &noteRule}
 	var lines []string
 	for _, a := range opts.Annotations {
-		if a.Level != "failure" || len(lines) == limit || len(failureMessages([]Annotation{a})) == 0 {
+		if a.Level != "failure" || len(lines) == limit || len(failureMessages([]view.Annotation{a})) == 0 {
 			continue
 		}
 		first, _, _ := strings.Cut(strings.TrimSpace(a.Message), "\n")

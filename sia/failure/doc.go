@@ -4,7 +4,7 @@
 // Concepts, in the order in which a log is processed:
 //
 //   - A source is the log's text: unpacked, in UTF-8, and cut where it is damaged or too large
-//     (unpack.go, codepage.go). A JUnit report has its own reader (junit.go, clipxml.go).
+//     (unpack.go). A JUnit report is read by package junit instead (junit.go).
 //   - A line is stripped of timestamps, colours and overwritten progress. Its frame is its meaning to the
 //     CI system: a step begins, a step has failed (clean.go, stamp.go, frame.go).
 //   - A word has a score of its own, and keywords select the rules that may match; one pass of
@@ -33,7 +33,7 @@
 // linear in its length; regular expressions are RE2 and see a bounded part of a line. Text quoted in a report is valid
 // UTF-8 without control and bidirectional characters; it is not redacted.
 //
-// The package imports sia and sia/keyword, and is safe for concurrent use: the rules
+// The package imports sia, sia/junit and sia/keyword, and is safe for concurrent use: the rules
 // are built once and never change.
 //
 // Start reading at [Read] and reader.go.

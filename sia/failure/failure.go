@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/view"
 )
 
 // DefaultMaxLines is the default maximum number of lines of Report.Text: as many as a pull request comment can show.
@@ -43,16 +44,6 @@ func (t Test) FullName() string {
 	return t.Package + "." + t.Name
 }
 
-// Annotation is a check's annotation of a place in the code
-// (https://docs.github.com/rest/checks/runs#list-check-run-annotations).
-type Annotation struct {
-	Path    string
-	Line    int    // 1-based; 0 when unknown
-	Level   string // failure, warning or notice
-	Title   string
-	Message string
-}
-
 // otherLines is the maximum number of lines in the text of a place other than the first.
 const otherLines = 8
 
@@ -65,10 +56,10 @@ type Place struct {
 
 // Options configure how a log is read. The zero value is right for a log without further context.
 type Options struct {
-	MaxLines    int          // maximum number of lines of Report.Text; 0: DefaultMaxLines
-	Green       io.Reader    // log of a passing run of the same job; nil without one
-	Name        string       // name of the check; decides the class where the log leaves it open
-	Annotations []Annotation // annotations of the check
+	MaxLines    int               // maximum number of lines of Report.Text; 0: DefaultMaxLines
+	Green       io.Reader         // log of a passing run of the same job; nil without one
+	Name        string            // name of the check; decides the class where the log leaves it open
+	Annotations []view.Annotation // annotations of the check
 }
 
 // Report describes the failure in a log.

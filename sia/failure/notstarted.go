@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/sia/lazyregexp"
+	"github.com/sia-bot/sia/sia/view"
 )
 
 // StartFailure is the reason why a job was never started. Values are stored and shown, so a spelling never changes.
@@ -35,7 +36,7 @@ var startFailures = []struct {
 
 // NeverStarted reports whether the annotations of a job without a log show that it was never started, and returns the
 // reason and the message. Annotations of a job that ran may contain anything; don't pass those.
-func NeverStarted(as []Annotation) (why StartFailure, words string, ok bool) {
+func NeverStarted(as []view.Annotation) (why StartFailure, words string, ok bool) {
 	for _, h := range startFailures {
 		for _, a := range as {
 			if !timeoutMessage.MatchString(a.Message) && h.re.MatchString(a.Message) {
@@ -51,8 +52,8 @@ func NeverStarted(as []Annotation) (why StartFailure, words string, ok bool) {
 var timeoutMessage = lazyregexp.New(`exceeded the maximum execution time of`)
 
 // TimedOut reports whether a check's annotations show that GitHub ended the job at its time limit.
-func TimedOut(as []Annotation) bool {
-	return slices.ContainsFunc(as, func(a Annotation) bool { return timeoutMessage.MatchString(a.Message) })
+func TimedOut(as []view.Annotation) bool {
+	return slices.ContainsFunc(as, func(a view.Annotation) bool { return timeoutMessage.MatchString(a.Message) })
 }
 
 // neverStarted returns the report of a job that failed before its first step: the last error in its log.
@@ -62,7 +63,7 @@ func (r *logReader) neverStarted() (rep Report, ok bool) {
 	if e.line == 0 || len(r.stepStarts) > 0 || r.step > 0 && r.group == 0 {
 		return rep, false
 	}
-	why, words, ok := NeverStarted([]Annotation{{Message: e.text}})
+	why, words, ok := NeverStarted([]view.Annotation{{Message: e.text}})
 	return Report{Excerpt: []Span{{e.line, e.line}}, Places: []Place{{Text: words, Line: e.line, Belief: 1}}, Text: words,
 		Line: e.line, Signature: string(why), Class: NotStarted,
 		Why: []string{"what GitHub says before the first step"}}, ok

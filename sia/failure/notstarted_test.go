@@ -3,6 +3,8 @@ package failure
 import (
 	"strings"
 	"testing"
+
+	"github.com/sia-bot/sia/sia/view"
 )
 
 const deprecatedAction = "This request has been automatically failed because it uses a deprecated version of " +
@@ -31,7 +33,7 @@ func TestNeverStarted(t *testing.T) {
 		"The job running on runner GitHub Actions 2 has exceeded the maximum execution time of 10 minutes.": "",
 		"hello_test.go:12: want 3 greetings, got 2":                                                         "",
 	} {
-		marks := []Annotation{{Level: "notice", Message: "Hello"}, {Level: "failure", Message: message}}
+		marks := []view.Annotation{{Level: "notice", Message: "Hello"}, {Level: "failure", Message: message}}
 		got, words, ok := NeverStarted(marks)
 		if got != want || ok != (want != "") || ok && words != message {
 			t.Errorf("%q: %q, %q", message, got, words)
@@ -61,7 +63,7 @@ func TestNeverStartedOfLog(t *testing.T) {
 
 // The excerpt of a job that exceeded its time limit is its last output, even if there is an error above it.
 func TestTimedOut(t *testing.T) {
-	limit := Annotation{Level: "failure", Message: "The job has exceeded the maximum execution time of 10m0s"}
+	limit := view.Annotation{Level: "failure", Message: "The job has exceeded the maximum execution time of 10m0s"}
 	log := "##[group]Run npm test\nnpm test\nshell: bash\n##[endgroup]\nerror: no cache, going on\n" +
 		strings.Repeat("ok\n\nfine\n", 30) + "cart.test.js > adds tax ...\n\n##[error]The operation was canceled.\n"
 	for name, after := range map[string]string{
@@ -69,7 +71,7 @@ func TestTimedOut(t *testing.T) {
 		"something cleans up": "Post job cleanup.\ngit version 2\n",
 		"a step follows":      "##[group]Run ./notify\nshell: bash\n##[endgroup]\nsent\n",
 	} {
-		rep := read(t, log+after, Options{Annotations: []Annotation{limit}})
+		rep := read(t, log+after, Options{Annotations: []view.Annotation{limit}})
 		if rep.Class != Timeout || !strings.HasSuffix(rep.Text, "cart.test.js > adds tax ...\nThe operation was canceled.") ||
 			strings.Contains(rep.Text, "cache") || rep.Signature == "" {
 			t.Errorf("%s: %+v", name, rep)
@@ -78,7 +80,8 @@ func TestTimedOut(t *testing.T) {
 	if rep := read(t, log, Options{}); rep.Class == Timeout {
 		t.Errorf("nothing says so: %+v", rep)
 	}
-	if rep := read(t, "building\n", Options{Annotations: []Annotation{limit}}); rep.Class != Timeout || rep.Text == "" {
+	if rep := read(t, "building\n", Options{Annotations: []view.Annotation{limit}}); rep.Class != Timeout ||
+		rep.Text == "" {
 		t.Errorf("no end: %+v", rep)
 	}
 }

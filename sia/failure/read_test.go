@@ -11,6 +11,8 @@ import (
 	"testing/iotest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/sia/view"
 )
 
 // read reads a log from a string.
@@ -90,7 +92,7 @@ func TestGreen(t *testing.T) {
 }
 
 func TestAnnotations(t *testing.T) {
-	notes := []Annotation{
+	notes := []view.Annotation{
 		{Level: "warning", Message: "Node 20 is deprecated and will be removed"},
 		{Level: "failure", Path: ".github", Message: "Process completed with exit code 1."},
 		{Level: "failure", Path: "cart.c", Line: 12, Message: "tax was not declared in this scope\nmore"},
@@ -103,7 +105,7 @@ func TestAnnotations(t *testing.T) {
 		}
 	})
 	t.Run("alone, with a word that names the class", func(t *testing.T) {
-		notes := []Annotation{{Level: "failure", Path: "cart.py", Line: 12, Message: "SyntaxError: invalid syntax"}}
+		notes := []view.Annotation{{Level: "failure", Path: "cart.py", Line: 12, Message: "SyntaxError: invalid syntax"}}
 		if rep := read(t, "building\n", Options{Annotations: notes}); rep.Class != SyntaxError {
 			t.Errorf("class %s", rep.Class)
 		}

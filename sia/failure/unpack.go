@@ -5,13 +5,12 @@ import (
 	"compress/flate"
 	"compress/gzip"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
+
+	"golang.org/x/text/encoding/unicode"
 )
 
 // Limits on unpacking.
@@ -41,11 +40,9 @@ func newSource(ctx context.Context, r io.Reader) *source {
 		}
 		s.r = bufio.NewReaderSize(&gunzip{s: s, packed: s.r, left: maxUnpacked}, 64<<10)
 	}
-	switch head, _ := s.r.Peek(2); string(head) {
-	case "\xff\xfe":
-		s.r = bufio.NewReader(&utf16Reader{r: s.r, order: binary.LittleEndian})
-	case "\xfe\xff":
-		s.r = bufio.NewReader(&utf16Reader{r: s.r, order: binary.BigEndian})
+	if head, _ := s.r.Peek(2); string(head) == "\xff\xfe" || string(head) == "\xfe\xff" {
+		utf16 := unicode.UTF16(unicode.LittleEndian, unicode.ExpectBOM).NewDecoder()
+		s.r = bufio.NewReader(utf16.Reader(s.r))
 	}
 	return s
 }
@@ -96,66 +93,4 @@ func (g *gunzip) Read(p []byte) (n int, err error) {
 		err = io.EOF
 	}
 	return n, err
-}
-
-// maxRun is the maximum length of a run of non-ASCII characters that is decoded together.
-const maxRun = 1024
-
-// utf16Reader turns UTF-16 into UTF-8, without its byte order mark.
-type utf16Reader struct {
-	r     *bufio.Reader
-	order binary.ByteOrder
-	out   []byte // text not yet returned
-	run   []rune // non-ASCII characters after out
-	high  rune   // the first half of a surrogate pair, or 0
-}
-
-func (u *utf16Reader) Read(p []byte) (int, error) {
-	for len(u.out) == 0 {
-		var unit [2]byte
-		for range len(p)/utf8.UTFMax + 1 {
-			if _, err := io.ReadFull(u.r, unit[:]); err != nil {
-				u.endRun()
-				if len(u.out) > 0 {
-					break
-				}
-				if errors.Is(err, io.ErrUnexpectedEOF) {
-					err = io.EOF // half a character at the end
-				}
-				return 0, err
-			}
-			u.take(rune(u.order.Uint16(unit[:])))
-		}
-	}
-	n := copy(p, u.out)
-	u.out = append(u.out[:0], u.out[n:]...)
-	return n, nil
-}
-
-// take processes the next 16 bits.
-func (u *utf16Reader) take(c rune) {
-	switch high := u.high; {
-	case c == 0xfeff:
-	case c >= 0xd800 && c < 0xdc00:
-		u.high = c
-	case high != 0:
-		u.high = 0
-		u.run = append(u.run, utf16.DecodeRune(high, c))
-	case c >= utf8.RuneSelf:
-		u.run = append(u.run, c)
-	default:
-		u.endRun()
-		u.out = append(u.out, byte(c))
-	}
-	if len(u.run) == maxRun {
-		u.endRun()
-	}
-}
-
-// endRun ends a run of non-ASCII characters.
-func (u *utf16Reader) endRun() {
-	if len(u.run) > 0 {
-		u.out = append(u.out, undoCodePage(u.run)...)
-		u.run = u.run[:0]
-	}
 }

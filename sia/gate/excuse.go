@@ -15,10 +15,9 @@ func (j *judgement) excuse() {
 	if !slices.ContainsFunc(j.checks, func(c check) bool { return c.outcome == red }) {
 		return
 	}
-	base := j.base().checks()
 	for i := range j.checks {
 		c := &j.checks[i]
-		alike := counterparts(*c, base)
+		alike := counterparts(*c, j.onBase)
 		isRed := func(b check) bool { return b.outcome == red }
 		if c.app == workflowApp && j.succeededOnBase(*c.workflow) {
 			continue

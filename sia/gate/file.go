@@ -11,7 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
+
+	"github.com/sia-bot/sia/sia/yamlfile"
 )
 
 // File describes a workflow file: when it runs, and what its jobs do.
@@ -52,7 +53,7 @@ type Job struct {
 const (
 	maxFile  = 256 << 10 // bytes of a workflow file; the library's time is quadratic in them
 	maxLines = 8000      // lines of a workflow file
-	maxDepth = 50        // nested brackets, and items and keys that begin on one line
+	maxDepth = 100       // nested values, with expanded aliases
 	maxNodes = 100_000   // nodes of a file, with expanded aliases
 )
 
@@ -60,7 +61,7 @@ const (
 // (https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax).
 func ReadFile(path string, text []byte) File {
 	unread := File{Path: path, Unread: true}
-	doc, err := boundedDocument(text)
+	doc, err := document(text)
 	root, ok := doc.(map[string]any)
 	if err != nil || !ok || root["on"] == nil {
 		return unread
@@ -339,47 +340,12 @@ func texts(v any) []string {
 	return out
 }
 
-// isTooDeep reports whether a text is nested too deeply to be parsed safely.
-func isTooDeep(text string) bool {
-	open := 0
-	for line := range strings.Lines(text) {
-		for _, c := range line {
-			switch c {
-			case '[', '{':
-				open++
-			case ']', '}':
-				open = max(0, open-1)
-			}
-			if open > maxDepth {
-				return true
-			}
-		}
-		indent := len(line) - len(strings.TrimLeft(line, " "))
-		if indent > 8*maxDepth || strings.Count(line, "- ")+strings.Count(line, "? ") > maxDepth {
-			return true
-		}
-	}
-	return false
-}
-
-// boundedDocument is document with an error for texts that exceed the bounds.
-func boundedDocument(text []byte) (doc any, err error) {
-	if len(text) > maxFile || bytes.Count(text, []byte{'\n'}) > maxLines || !utf8.Valid(text) || isTooDeep(string(text)) {
+// document parses YAML: map[string]any for a mapping, []any for a list, and a string for any other value.
+func document(text []byte) (doc any, err error) {
+	if len(text) > maxFile || bytes.Count(text, []byte{'\n'}) > maxLines || !utf8.Valid(text) || yamlfile.TooDeep(text) {
 		return nil, errors.New("more text than a workflow needs")
 	}
-	return document(text)
-}
-
-// document parses YAML: map[string]any for a mapping, []any for a list, and a string for any
-// other value. The library does not exclude panics, and the text is untrusted, so a panic
-// becomes an error.
-func document(text []byte) (doc any, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("not readable as YAML: %v", p)
-		}
-	}()
-	f, err := parser.ParseBytes(text, 0)
+	f, err := yamlfile.Syntax(text, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -402,7 +368,7 @@ type reader struct {
 
 // value returns the value of a node; not ok if it is too large or too deep, for example because of aliases.
 func (r *reader) value(n ast.Node, depth int) (says any, ok bool) {
-	if r.left--; r.left < 0 || depth > 2*maxDepth || n == nil {
+	if r.left--; r.left < 0 || depth > maxDepth || n == nil {
 		return nil, n == nil
 	}
 	switch n := n.(type) {

@@ -109,6 +109,7 @@ func (in Input) GreenChecks() []GreenCheck {
 type judgement struct {
 	Input
 	checks  []check
+	onBase  []check    // of the base commit
 	all     bool       // every check that ran is required
 	absent  []Required // required checks that did not report
 	missed  []Expected // expected checks that did not report
@@ -126,7 +127,7 @@ type judgement struct {
 }
 
 func judge(in Input) *judgement {
-	j := &judgement{Input: in, checks: in.head().checks()}
+	j := &judgement{Input: in, checks: in.head().checks(), onBase: in.base().checks()}
 	j.dropFutureTimes()
 	j.compareCounts()
 	j.require()

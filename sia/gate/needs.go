@@ -120,12 +120,11 @@ const maxPairs = 20
 // check there is the same, and it passed.
 func (j *judgement) pairs() []Pair {
 	var out []Pair
-	base := j.base().checks()
 	for _, c := range j.checks {
 		if !c.required || c.outcome != green || c.run.WorkflowRun == 0 || len(out) == maxPairs {
 			continue
 		}
-		if alike := counterparts(c, base); len(alike) == 1 && alike[0].outcome == green && alike[0].run.ID != 0 {
+		if alike := counterparts(c, j.onBase); len(alike) == 1 && alike[0].outcome == green && alike[0].run.ID != 0 {
 			out = append(out, Pair{Head: c.run.ID, Base: alike[0].run.ID})
 		}
 	}
@@ -136,12 +135,11 @@ func (j *judgement) pairs() []Pair {
 // check that is the same as a red one of the commit: several have its name, or one that
 // does is red too.
 func (j *judgement) alikeOnBase() bool {
-	base := j.base().checks()
 	return slices.ContainsFunc(j.checks, func(c check) bool {
 		if c.outcome != red && c.outcome != excused {
 			return false
 		}
-		alike := counterparts(c, base)
+		alike := counterparts(c, j.onBase)
 		return c.app == workflowApp || len(alike) > 1 ||
 			slices.ContainsFunc(alike, func(b check) bool { return b.outcome == red })
 	})
@@ -150,12 +148,11 @@ func (j *judgement) alikeOnBase() bool {
 // undated returns the ids of successful workflow runs with a failed job of unknown attempt that counts or may excuse
 // another: the job may belong to an earlier attempt.
 func (j *judgement) undated() (ids []int64) {
-	base := j.base().checks()
 	for _, c := range j.checks {
 		if !c.required || c.outcome == green {
 			continue
 		}
-		for _, k := range append(counterparts(c, base), c) {
+		for _, k := range append(counterparts(c, j.onBase), c) {
 			if w := k.workflow; w != nil && k.run.Attempt == 0 && w.Attempt != 1 && k.run.failedIn(*w) {
 				ids = append(ids, w.ID)
 			}
@@ -168,13 +165,12 @@ func (j *judgement) undated() (ids []int64) {
 // excuse them. A job that GitHub never started, because of billing or a quota, has no result: it neither
 // excuses nor is excused.
 func (j *judgement) excusing() (head, base []int64) {
-	onBase := j.base().checks()
 	for _, c := range j.checks {
 		if !c.required || c.outcome != excused && (c.outcome != red || c.run.Conclusion != "cancelled") {
 			continue
 		}
 		head = append(head, unreadJobs(c)...)
-		for _, b := range counterparts(c, onBase) {
+		for _, b := range counterparts(c, j.onBase) {
 			base = append(base, unreadJobs(b)...)
 		}
 	}

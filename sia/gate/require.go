@@ -108,7 +108,6 @@ func (j *judgement) siblings(of int) []int {
 // not green, which probably caused the skip. If the base commit excuses all of those jobs, it
 // also excuses the skipped check if that was skipped there, too.
 func (j *judgement) holdSkipped() {
-	base := j.base().checks()
 	for i := range j.checks {
 		c := &j.checks[i]
 		if !c.required || c.outcome != skipped {
@@ -133,7 +132,7 @@ func (j *judgement) holdSkipped() {
 		if open {
 			continue
 		}
-		alike := counterparts(*c, base)
+		alike := counterparts(*c, j.onBase)
 		wasSkipped := !slices.ContainsFunc(alike, func(b check) bool { return b.outcome != skipped })
 		if c.outcome = blocked; onBase && len(alike) > 0 && wasSkipped {
 			c.outcome, c.why = excused, "skipped on the base commit too, beside "+names(bad)

@@ -17,7 +17,7 @@ type Service struct {
 // (https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax#jobsjob_idservices). It returns
 // none for a file that can't be parsed.
 func Services(text []byte) (out []Service) {
-	doc, err := boundedDocument(text)
+	doc, err := document(text)
 	if err != nil {
 		return nil
 	}

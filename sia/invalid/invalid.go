@@ -9,11 +9,11 @@ import (
 
 // Problem is one thing wrong with a file.
 type Problem struct {
-	Line    int    // 1-based; 0: the problem is with the file as a whole
-	Column  int    // 1-based, in characters; 0 with Line 0
-	Path    string // the key, such as "checks.settle"; "" for the file as a whole
-	Message string // what is wrong and what was expected
-	Nearest string // what was probably meant; "": no suggestion
+	Line    int    `json:"line,omitempty"`    // 1-based; 0: the problem is with the file as a whole
+	Column  int    `json:"column,omitempty"`  // 1-based, in characters; 0 with Line 0
+	Path    string `json:"path,omitempty"`    // the key, such as "checks.settle"; "" for the file as a whole
+	Message string `json:"message"`           // what is wrong and what was expected
+	Nearest string `json:"nearest,omitempty"` // what was probably meant; "": no suggestion
 }
 
 // String returns a line such as "3:9: checks.settel: there is no such setting (did you mean settle?)".

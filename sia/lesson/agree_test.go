@@ -140,13 +140,8 @@ func TestShared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sheet, err := Parse(9, file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want.Words = nil
-	if d := cmp.Diff([]Lesson{want}, sheet.Lessons); d != "" {
-		t.Error(d)
+	if !strings.Contains(string(file), "- **From:** organisation\n") {
+		t.Errorf("%s", file)
 	}
 }
 

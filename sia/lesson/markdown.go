@@ -33,8 +33,7 @@ var kindHeadings = map[Kind]string{
 	Model:      "Models",
 }
 
-// fileIntro is the introduction of the file. Quoted lines above the first section and in the section for additions are
-// SIA's; all others are users'.
+// fileIntro is the beginning of a new file.
 const fileIntro = `# Lessons
 
 > What SIA learned in this repository, and tells the attempts at similar issues.
@@ -56,138 +55,143 @@ func (l Lesson) hasSection() bool {
 		plainLine(l.Text) != ""
 }
 
-// Markdown returns the new content of a repository's lessons.md, given its previous content or nil. Users' text is
-// kept: their notes, their sections, bullets that are not among the lessons yet, and unreadable sections. If the
-// previous content cannot be parsed at all, the error is a *[BrokenFile], and the file must not be overwritten.
+// Markdown returns the new content of a repository's lessons.md, given its previous content or nil. It replaces the
+// sections of lessons where they are, appends new ones to the section of their kind, and removes bullets that became
+// lessons; users' text stays in its place. A merged lesson's place goes to the one that replaces it. If the previous
+// content cannot be parsed at all, the error is a *[BrokenFile], and the file must not be overwritten.
 func Markdown(repo int64, lessons []Lesson, previous []byte) ([]byte, error) {
-	var kept MarkdownFile
-	if len(bytes.TrimSpace(previous)) > 0 {
-		var err error
-		if kept, err = Parse(repo, previous); err != nil {
-			return nil, err
-		}
+	if len(bytes.TrimSpace(previous)) == 0 {
+		previous = []byte(fileIntro)
 	}
-	w := &markdownWriter{
-		kept: kept, known: make(map[ID]bool, len(lessons)), done: map[ID]bool{}, notes: map[ID][]freeNote{},
+	file, err := Parse(repo, previous)
+	if err != nil {
+		return nil, err
 	}
-	by := make(map[ID]Lesson, len(lessons))
+	w := &markdownWriter{known: make(map[ID]Lesson, len(lessons)), notes: map[ID][]string{}, done: map[ID]bool{}}
 	for _, l := range lessons {
-		w.known[l.ID], by[l.ID] = true, l
+		w.known[l.ID] = l
 	}
-	for _, l := range kept.Lessons {
-		to := l.ID // notes on a merged lesson move to the one that replaces it
-		for range len(lessons) {
-			if by[to].State != Merged {
-				break
-			}
-			to = by[to].Into
+	for _, p := range file.parts {
+		if p.lesson == nil {
+			continue
 		}
-		if !by[to].hasSection() {
-			to = l.ID
+		if left := w.unlearned(p); len(left) > 0 {
+			id := w.shown(p.lesson.ID)
+			w.notes[id] = append(append(w.notes[id], left...), "")
 		}
-		w.notes[to] = append(w.notes[to], kept.lessonNotes[l.ID]...)
 	}
-	w.buf.WriteString(fileIntro)
-	w.writeNotes(kept.notes[placeTop])
-	w.writeNotes(kept.notes[placeAdd])
-	for _, k := range Kinds {
-		w.group(k, lessons)
+	for _, p := range file.parts {
+		w.part(p)
 	}
-	w.writeForeign()
-	return append(bytes.TrimRight(w.buf.Bytes(), "\n"), '\n'), nil
+	for _, l := range slices.SortedFunc(slices.Values(lessons), func(a, b Lesson) int {
+		return cmp.Or(cmp.Compare(slices.Index(Kinds, a.Kind), slices.Index(Kinds, b.Kind)),
+			a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+	}) {
+		if l.hasSection() && !w.done[l.ID] && !file.broken[l.ID] {
+			w.lesson(w.section(kindHeadings[l.Kind]), l)
+		}
+	}
+	w.notesOnGone(file)
+	var all []string
+	for _, s := range w.sections {
+		all = append(all, s.parts...)
+	}
+	return []byte(strings.Join(all, "\n\n") + "\n"), nil
 }
 
 // markdownWriter writes the file.
 type markdownWriter struct {
-	buf   bytes.Buffer
-	kept  MarkdownFile
-	notes map[ID][]freeNote
-	known map[ID]bool // all lessons, shown or not
-	done  map[ID]bool // lessons with a written section
+	known    map[ID]Lesson
+	notes    map[ID][]string // users' lines below the lessons, by the lesson that is shown
+	done     map[ID]bool     // lessons with a written section
+	sections []*fileSection
 }
 
-// gap ends the output with an empty line.
-func (w *markdownWriter) gap() {
-	if !bytes.HasSuffix(w.buf.Bytes(), []byte("\n\n")) {
-		w.buf.WriteByte('\n')
+// fileSection is a section to be written.
+type fileSection struct {
+	heading string
+	parts   []string // without blank lines around them
+}
+
+func (s *fileSection) add(lines ...string) {
+	if lines = trimBlank(lines); len(lines) > 0 {
+		s.parts = append(s.parts, strings.TrimRight(strings.Join(lines, "\n"), "\n"))
 	}
 }
 
-// writeNotes writes users' notes, without bullets that have become lessons.
-func (w *markdownWriter) writeNotes(notes []freeNote) {
-	for _, n := range w.unlearned(notes) {
-		w.raw(n.lines)
-	}
-}
-
-func (w *markdownWriter) raw(lines []string) {
-	w.gap()
-	for _, l := range lines {
-		w.buf.WriteString(l)
-		w.buf.WriteByte('\n')
-	}
-}
-
-// group writes the lessons of one kind, oldest first.
-func (w *markdownWriter) group(k Kind, lessons []Lesson) {
-	var own []Lesson
-	for _, l := range lessons {
-		if l.Kind == k && l.hasSection() && !w.kept.broken[l.ID] {
-			own = append(own, l)
+// section returns the last section with a heading, or a new one at the end.
+func (w *markdownWriter) section(heading string) *fileSection {
+	for _, s := range slices.Backward(w.sections) {
+		if s.heading == heading {
+			return s
 		}
 	}
-	slices.SortFunc(own, func(a, b Lesson) int {
-		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
-	})
-	notes := w.unlearned(w.kept.notes[k])
-	if len(own)+len(notes)+len(w.kept.sections[k]) == 0 {
+	s := &fileSection{heading: heading}
+	s.add("## " + heading)
+	w.sections = append(w.sections, s)
+	return s
+}
+
+// part writes a part of the previous file.
+func (w *markdownWriter) part(p filePart) {
+	if p.heading != "" || len(w.sections) == 0 {
+		w.sections = append(w.sections, &fileSection{heading: p.heading})
+	}
+	s := w.sections[len(w.sections)-1]
+	if p.lesson == nil {
+		s.add(w.unlearned(p)...)
 		return
 	}
-	w.gap()
-	w.buf.WriteString("## " + kindHeadings[k] + "\n")
-	w.writeNotes(notes)
-	for _, l := range own {
-		if w.done[l.ID] {
-			continue
-		}
-		w.done[l.ID] = true
-		w.gap()
-		w.buf.WriteString(lessonSection(l))
-		w.writeNotes(w.notes[l.ID])
-	}
-	for _, lines := range w.kept.sections[k] {
-		w.raw(lines)
+	l := w.known[w.shown(p.lesson.ID)]
+	if l.hasSection() && !w.done[l.ID] && (p.lesson.Kind == "" || p.lesson.Kind == l.Kind) {
+		w.lesson(s, l)
 	}
 }
 
-// writeForeign writes users' sections, and their notes on lessons that no longer have a section.
-func (w *markdownWriter) writeForeign() {
-	gone := []string{"## " + goneHeading}
-	for _, lines := range w.kept.foreign {
-		if lines[0] == gone[0] {
-			gone = append(gone, lines[1:]...)
-			continue
-		}
-		w.raw(lines)
+// lesson writes the section of a lesson, with users' notes below it.
+func (w *markdownWriter) lesson(s *fileSection, l Lesson) {
+	w.done[l.ID] = true
+	s.add(append([]string{lessonSection(l)}, w.notes[l.ID]...)...)
+}
+
+// shown returns the id of the lesson that is shown in place of a lesson: of the one that it was merged into, if any.
+func (w *markdownWriter) shown(id ID) ID {
+	if l := Unmerged(w.known, id); l.hasSection() {
+		return l.ID
 	}
-	for _, l := range w.kept.Lessons {
-		left := w.unlearned(w.notes[l.ID])
-		if w.done[l.ID] || len(left) == 0 {
-			continue
-		}
-		gone = append(gone, "", fmt.Sprintf("On lesson %s, “%s”:", l.ID, escapeMarkdown(l.Text)))
-		for _, n := range left {
-			gone = append(append(gone, ""), n.lines...)
+	return id
+}
+
+// notesOnGone writes users' notes on lessons that no longer have a section.
+func (w *markdownWriter) notesOnGone(file MarkdownFile) {
+	var gone []string
+	for _, l := range file.Lessons {
+		id := w.shown(l.ID)
+		if notes := w.notes[id]; !w.done[id] && len(notes) > 0 {
+			gone = append(append(gone, fmt.Sprintf("On lesson %s, “%s”:", l.ID, escapeMarkdown(l.Text)), ""), notes...)
+			delete(w.notes, id)
 		}
 	}
-	if len(gone) > 1 {
-		w.raw(gone)
+	if len(gone) > 0 {
+		w.section(goneHeading).add(gone...)
 	}
 }
 
-// unlearned returns the notes without the bullets that have become lessons.
-func (w *markdownWriter) unlearned(notes []freeNote) []freeNote {
-	return slices.DeleteFunc(slices.Clone(notes), func(n freeNote) bool { return n.bullet != "" && w.known[n.bullet] })
+// unlearned returns the lines of a part without the bullets that have become lessons.
+func (w *markdownWriter) unlearned(p filePart) []string {
+	var out []string
+	at := 0
+	for _, b := range p.bullets {
+		if _, learned := w.known[b.id]; !learned {
+			continue
+		}
+		out = append(out, p.lines[at:b.from]...)
+		at = b.to
+		if at < len(p.lines) && p.lines[at] == "" && len(out) > 0 && out[len(out)-1] == "" {
+			at++
+		}
+	}
+	return trimBlank(append(out, p.lines[at:]...))
 }
 
 // lessonSection returns the section of one lesson. Every value is on one line.
@@ -233,14 +237,17 @@ const (
 	keyState      = "State"
 	keyTags       = "Tags"
 	keyTools      = "Tools"
-	keyConfidence = "Confidence" // derived from the evidence; ignored when read
+	keyConfidence = "Confidence"
 	keyEvidence   = "Evidence"
 	keySeen       = "Seen"
 	keyFrom       = "From"
 	keyConflicts  = "Contradicts"
 )
 
-// provenanceText returns the provenance of a lesson in a format that can be parsed.
+// figureKeys are the fields that are SIA's to count. They are ignored when read: the JSON file has them.
+var figureKeys = []string{keyConfidence, keyEvidence, keySeen, keyFrom, keyConflicts}
+
+// provenanceText returns the provenance of a lesson.
 func provenanceText(p Provenance) string {
 	parts := []string{string(p.Source)}
 	if p.Task != "" {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -23,24 +22,22 @@ type MarkdownFile struct {
 	New      []Lesson  // lessons from bullets that users added; the caller sets the dates
 	Problems []Problem // unreadable sections; they are kept unchanged
 
-	notes       map[Kind][]freeNote // notes above the first lesson of a kind's section, or in one of the places below
-	lessonNotes map[ID][]freeNote   // notes below a lesson
-	sections    map[Kind][][]string // unreadable sections
-	broken      map[ID]bool         // lessons with an unreadable section
-	foreign     [][]string          // users' own sections
+	parts  []filePart
+	broken map[ID]bool // lessons with an unreadable section
 }
 
-// Places in the file other than the section of a kind.
-const (
-	placeTop     Kind = "above the first section"
-	placeAdd     Kind = "in the section for additions"
-	placeForeign Kind = "in a section of somebody else's"
-)
+// filePart is a part of the file: the lines from one heading to the next.
+type filePart struct {
+	heading string // of the section that it begins; "" if it begins none
+	lines   []string
+	bullets []bullet
+	lesson  *Lesson // nil unless it is a lesson's; then lines are users' notes on it
+}
 
-// freeNote is a block of lines written by users.
-type freeNote struct {
-	lines  []string
-	bullet ID // id of the lesson that the block becomes; "" if it is not a bullet
+// bullet is a user's bullet in the lines of a part, and the lesson that it becomes.
+type bullet struct {
+	from, to int
+	id       ID
 }
 
 // Problem is an unreadable section. Line is 1-based.
@@ -82,11 +79,8 @@ func Parse(repo int64, file []byte) (MarkdownFile, error) {
 		return broken(1, "the file is not UTF-8 text")
 	}
 	text := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(string(file), "\ufeff"))
-	p := &markdownParser{
-		repo: repo, kind: placeTop, lines: strings.Split(text, "\n"), seen: map[ID]bool{},
-		out: MarkdownFile{notes: map[Kind][]freeNote{}, lessonNotes: map[ID][]freeNote{}, sections: map[Kind][][]string{},
-			broken: map[ID]bool{}},
-	}
+	p := &markdownParser{repo: repo, lines: strings.Split(text, "\n"), seen: map[ID]bool{},
+		out: MarkdownFile{broken: map[ID]bool{}}}
 	starts := []int{0}
 	for i := 0; i < len(p.lines); {
 		if conflictMark.MatchString(p.lines[i]) {
@@ -151,74 +145,51 @@ func continuesBullet(lines []string, i int) bool {
 type markdownParser struct {
 	repo  int64
 	lines []string
-	kind  Kind // kind or place of the current section
+	kind  Kind // of the current section
 	seen  map[ID]bool
 	out   MarkdownFile
 }
 
 // part parses the lines from one heading to the next.
 func (p *markdownParser) part(from, to int) {
+	part := filePart{lines: p.lines[from:to]}
 	heading := headingMark.FindStringSubmatch(p.lines[from])
-	if heading == nil || len(heading[1]) == 1 {
-		p.out.notes[placeTop] = p.noteBlocks(p.body(from, to, heading != nil), true)
-		return
+	switch {
+	case heading == nil || !beginsPart(heading):
+		part.bullets = p.bullets(part.lines)
+	case lessonTitle.MatchString(heading[2]):
+		part = p.lesson(from, to, ID(strings.ToLower(lessonTitle.FindStringSubmatch(heading[2])[1])))
+	default:
+		part.heading, p.kind = heading[2], kindUnder(heading[2])
+		if p.kind != "" || part.heading == addHeading {
+			part.bullets = p.bullets(part.lines)
+		}
 	}
-	if m := lessonTitle.FindStringSubmatch(heading[2]); m != nil {
-		p.lesson(from, to, ID(strings.ToLower(m[1])))
-		return
-	}
-	p.kind = placeForeign
+	p.out.parts = append(p.out.parts, part)
+}
+
+// kindUnder returns the kind whose section a heading begins; "" if none.
+func kindUnder(heading string) Kind {
 	for k, title := range kindHeadings {
-		if title == heading[2] {
-			p.kind = k
+		if title == heading {
+			return k
 		}
 	}
-	if heading[2] == addHeading {
-		p.kind = placeAdd
-	}
-	if p.kind == placeForeign {
-		p.out.foreign = append(p.out.foreign, trimBlank(p.lines[from:to]))
-		return
-	}
-	p.out.notes[p.kind] = append(p.out.notes[p.kind], p.noteBlocks(p.body(from, to, true), p.kind == placeAdd)...)
+	return ""
 }
 
-func (p *markdownParser) body(from, to int, heading bool) []string {
-	if heading {
-		from++
-	}
-	return p.lines[from:to]
-}
-
-// noteBlocks returns the blocks that users wrote. If quotes is set, quoted lines are SIA's own and left out.
-func (p *markdownParser) noteBlocks(lines []string, quotes bool) []freeNote {
-	var all []freeNote
+// bullets returns the bullets that users added.
+func (p *markdownParser) bullets(lines []string) (all []bullet) {
 	for i := 0; i < len(lines); {
-		l := lines[i]
-		if strings.TrimSpace(l) == "" || quotes && strings.HasPrefix(l, ">") {
-			i++
-			continue
-		}
-		n := freeNote{}
 		next, _ := skipOpaque(lines, i)
-		if m := bulletMark.FindStringSubmatch(l); m != nil && next == i+1 && !fieldMark.MatchString(l) {
+		if m := bulletMark.FindStringSubmatch(lines[i]); m != nil && next == i+1 && !fieldMark.MatchString(lines[i]) {
 			words := []string{m[1]}
 			for next < len(lines) && continuesBullet(lines, next) {
 				words = append(words, lines[next])
 				next++
 			}
-			n.bullet = p.added(strings.Join(words, " "))
-		} else if next == i+1 {
-			for next < len(lines) && strings.TrimSpace(lines[next]) != "" && !bulletMark.MatchString(lines[next]) &&
-				!(quotes && strings.HasPrefix(lines[next], ">")) {
-				if end, _ := skipOpaque(lines, next); end != next+1 {
-					break
-				}
-				next++
-			}
+			all = append(all, bullet{i, next, p.added(strings.Join(words, " "))})
 		}
-		n.lines = lines[i:next]
-		all = append(all, n)
 		i = next
 	}
 	return all
@@ -234,7 +205,7 @@ func (p *markdownParser) added(text string) ID {
 	p.seen[id] = true
 	l := NewTaught(p.repo, "", text, sia.Actor{}, sia.Task{}, time.Time{})
 	l.ID = id
-	if slices.Contains(Kinds, p.kind) {
+	if p.kind != "" {
 		l.Kind = p.kind
 	}
 	p.out.New = append(p.out.New, l)
@@ -242,34 +213,26 @@ func (p *markdownParser) added(text string) ID {
 }
 
 // lesson parses one lesson's section.
-func (p *markdownParser) lesson(from, to int, id ID) {
+func (p *markdownParser) lesson(from, to int, id ID) filePart {
 	l, notes, problem := p.fields(from, to, id)
 	if problem == nil && p.seen[id] {
 		problem = &Problem{from + 1, fmt.Errorf("lesson %s stands here a second time", id)}
 	}
 	if problem != nil {
 		p.out.Problems = append(p.out.Problems, *problem)
-		place := p.kind
-		if !slices.Contains(Kinds, place) {
-			place = Discovery
-		}
-		p.out.sections[place] = append(p.out.sections[place], trimBlank(p.lines[from:to]))
 		if id.Valid() && !p.seen[id] {
 			p.out.broken[id] = true
 		}
-		return
+		return filePart{lines: p.lines[from:to]}
 	}
 	p.seen[id] = true
 	p.out.Lessons = append(p.out.Lessons, l)
-	p.out.lessonNotes[id] = p.noteBlocks(notes, false)
+	return filePart{lines: notes, bullets: p.bullets(notes), lesson: &l}
 }
 
 // fields parses the fields of a lesson; notes are the other lines.
 func (p *markdownParser) fields(from, to int, id ID) (l Lesson, notes []string, problem *Problem) {
-	l = Lesson{ID: id, Repo: p.repo, State: Active}
-	if slices.Contains(Kinds, p.kind) {
-		l.Kind = p.kind
-	}
+	l = Lesson{ID: id, Repo: p.repo, State: Active, Kind: p.kind}
 	if !id.Valid() {
 		return l, nil, &Problem{from + 1, fmt.Errorf("%q is no lesson's id, which has 12 hexadecimal digits; to add a "+
 			"lesson, write a bullet under “## %s”", id, addHeading)}
@@ -308,7 +271,7 @@ func fieldOn(line string) (key, value string, ok bool) {
 	if m == nil {
 		return "", "", false
 	}
-	return m[1], m[2], fieldSetters[m[1]] != nil || m[1] == keyConfidence
+	return m[1], m[2], fieldSetters[m[1]] != nil || slices.Contains(figureKeys, m[1])
 }
 
 // fieldSetters parse the values of the fields.
@@ -327,64 +290,7 @@ var fieldSetters = map[string]func(*Lesson, string) error{
 		}
 		return nil
 	},
-	keyEvidence: func(l *Lesson, v string) (err error) {
-		m := evidenceForm.FindStringSubmatch(v)
-		if m == nil {
-			return errors.New("want such as “2 for, 0 against, counted 2026-01-31T12:00:00Z”")
-		}
-		if l.Good, err = strconv.ParseFloat(m[1], 64); err != nil {
-			return err
-		}
-		if l.Bad, err = strconv.ParseFloat(m[2], 64); err != nil {
-			return err
-		}
-		l.CountedAt, err = time.Parse(time.RFC3339, m[3])
-		l.CountedAt = l.CountedAt.UTC()
-		return err
-	},
-	keySeen: func(l *Lesson, v string) (err error) {
-		m := seenForm.FindStringSubmatch(v)
-		if m == nil {
-			return errors.New("want such as “3, first 2026-01-31T12:00:00Z, last 2026-02-01T12:00:00Z”")
-		}
-		if l.Occurrences, err = strconv.Atoi(m[1]); err != nil {
-			return err
-		}
-		if l.CreatedAt, err = time.Parse(time.RFC3339, m[2]); err != nil {
-			return err
-		}
-		l.LastSeen, err = time.Parse(time.RFC3339, m[3])
-		l.CreatedAt, l.LastSeen = l.CreatedAt.UTC(), l.LastSeen.UTC()
-		return err
-	},
-	keyFrom: func(l *Lesson, v string) error {
-		m := fromForm.FindStringSubmatch(v)
-		if m == nil {
-			return errors.New("want such as “outcome, task 12-3, issue #3, attempt 1” or “person, by @ada (7)”")
-		}
-		l.From = Provenance{Source: Source(m[1]), Task: sia.TaskID(m[2]), By: sia.Actor{Login: m[5]}}
-		l.From.Issue, _ = strconv.Atoi(m[3])
-		l.From.Attempt, _ = strconv.Atoi(m[4])
-		l.From.By.ID, _ = strconv.ParseInt(m[6], 10, 64)
-		return nil
-	},
-	keyConflicts: func(l *Lesson, v string) error {
-		for _, id := range splitNames(v) {
-			if !ID(id).Valid() {
-				return fmt.Errorf("%q is no lesson's id", id)
-			}
-			l.Conflicts = append(l.Conflicts, ID(id))
-		}
-		return nil
-	},
 }
-
-var (
-	evidenceForm = lazyregexp.New(`^([0-9.]+) for, ([0-9.]+) against, counted (\S+)$`)
-	seenForm     = lazyregexp.New(`^(-?[0-9]+), first (\S+), last (\S+)$`)
-	fromForm     = lazyregexp.New(`^([a-z]*)(?:, task (\S+?))?(?:, issue #(-?[0-9]+))?` +
-		`(?:, attempt (-?[0-9]+))?(?:, by @(.*) \((-?[0-9]+)\))?$`)
-)
 
 func splitNames(v string) []string {
 	var out []string
@@ -396,10 +302,13 @@ func splitNames(v string) []string {
 	return out
 }
 
-// trimBlank removes blank lines at the end.
+// trimBlank removes blank lines at both ends.
 func trimBlank(lines []string) []string {
 	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "" {
 		lines = lines[:len(lines)-1]
+	}
+	for len(lines) > 0 && strings.TrimSpace(lines[0]) == "" {
+		lines = lines[1:]
 	}
 	return lines
 }

@@ -19,16 +19,16 @@ type Project struct {
 
 // Language is one language of a project.
 type Language struct {
-	Name    string // such as "Go"
-	Manager string // package manager, such as "pnpm"; empty: not known
-	Why     string // the file from which it was detected
+	Name    string `json:"name"`              // such as "Go"
+	Manager string `json:"manager,omitempty"` // package manager, such as "pnpm"; empty: not known
+	Why     string `json:"why"`               // the file from which it was detected
 }
 
 // Command is a command line for a shell.
 type Command struct {
-	Line  string
-	Why   string   // reason for people, without a period
-	Hosts []string // names of the hosts that it fetches from by HTTPS; empty: it needs no network
+	Line  string   `json:"command"`
+	Why   string   `json:"why"`             // reason for people, without a period
+	Hosts []string `json:"hosts,omitempty"` // names of the hosts that it fetches from by HTTPS; empty: none
 }
 
 // Hosts returns the distinct hosts that the setup fetches from, in the order of the commands.

@@ -32,30 +32,27 @@ const (
 // Know adds a secret of the server, which is then found in every encoding. rule is its name in marks: lower-case
 // letters, digits and hyphens. Values of less than [MinKnown] bytes can't be distinguished from ordinary text and are
 // ignored.
-func (m *Masker) Know(rule, value string) {
-	if len(strings.TrimSpace(value)) < MinKnown {
-		return
-	}
-	v := newNamedSecret(rule, value)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.fixed = append(m.fixed, v)
-	m.known = newKnownValues(slices.Concat(m.fixed, m.tail))
-}
+func (m *Masker) Know(rule, value string) { m.add(rule, value, false) }
 
 // Passing is Know for a secret that expires soon, such as a token that is valid for an hour. It is dropped after 256
 // newer ones.
-func (m *Masker) Passing(rule, value string) {
+func (m *Masker) Passing(rule, value string) { m.add(rule, value, true) }
+
+func (m *Masker) add(rule, value string, passing bool) {
 	if len(strings.TrimSpace(value)) < MinKnown {
 		return
 	}
 	v := newNamedSecret(rule, value)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if slices.ContainsFunc(m.tail, func(n namedSecret) bool { return n.value == v.value }) {
+	switch {
+	case !passing:
+		m.fixed = append(m.fixed, v)
+	case slices.ContainsFunc(m.tail, func(n namedSecret) bool { return n.value == v.value }):
 		return
+	default:
+		m.tail = append(m.tail[max(0, len(m.tail)-maxPassing+1):], v)
 	}
-	m.tail = append(m.tail[max(0, len(m.tail)-maxPassing+1):], v)
 	m.known = newKnownValues(slices.Concat(m.fixed, m.tail))
 }
 

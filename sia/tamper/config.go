@@ -89,7 +89,7 @@ func (d *setting) configAdded(i int, r *row) {
 	switch {
 	case stands(r.raw), stands(in), slices.ContainsFunc(above, stands):
 		d.report(DisabledCheck, r, "tests are run by another program, or with other code")
-	case d.Status != "added" && makefile.MatchString(d.name) && (d.redefines(r) ||
+	case d.Status != "added" && makefile.MatchString(d.name) && (d.needsLess(r) ||
 		makesAll.MatchString(r.raw) && !usualShell.MatchString(r.raw)):
 		d.report(DisabledCheck, r, "the commands of checks run in another way")
 	case d.Status != "added" && makefile.MatchString(d.name) && d.checks(d.new, i) &&
@@ -157,25 +157,17 @@ func prerequisites(line string) (name string, needs []string) {
 	return m[1], strings.Fields(after)
 }
 
-// redefines reports whether an added row declares a target that checks something and is declared elsewhere in the file:
-// make runs the last recipe.
-func (d *setting) redefines(r *row) bool {
-	name, _ := prerequisites(r.raw)
-	return checkable.MatchString(name) && slices.ContainsFunc(d.new, func(o row) bool {
-		other, _ := prerequisites(o.raw)
-		return o.n != r.n && other == name
-	})
-}
-
-// needsLess reports whether a target that checks something needed more on a removed row than it does now.
+// needsLess reports whether a target that checks something, declared on a changed row, needs less now or is declared
+// twice: make runs the last recipe.
 func (d *setting) needsLess(r *row) bool {
 	name, needed := prerequisites(r.raw)
 	var needs []string
+	n := 0
 	for i := range d.new {
 		if other, more := prerequisites(d.new[i].raw); other == name {
-			needs = append(needs, more...)
+			n, needs = n+1, append(needs, more...)
 		}
 	}
-	return checkable.MatchString(name) &&
-		slices.ContainsFunc(needed, func(n string) bool { return !slices.Contains(needs, n) })
+	lost := slices.ContainsFunc(needed, func(need string) bool { return !slices.Contains(needs, need) })
+	return checkable.MatchString(name) && (n > 1 || lost)
 }

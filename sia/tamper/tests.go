@@ -1,6 +1,10 @@
 package tamper
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/sia-bot/sia/sia/lazyregexp"
+)
 
 // diffed is an analysed change of a test file.
 type diffed struct {
@@ -68,6 +72,7 @@ func tests(changes []Change) []Finding {
 	for _, d := range all {
 		d.reportRemoved()
 		d.reportAdded()
+		d.reportConstants()
 		out = append(out, d.findings...)
 	}
 	return out
@@ -191,6 +196,56 @@ func (d *diffed) reportRemoved() {
 			d.report(LoosenedAssertion, r, why)
 		default:
 			d.report(ChangedExpectation, d.replacementRow(c), "an assertion was changed")
+		}
+	}
+}
+
+var (
+	// gives matches a line that gives a name a value: an assignment, or let or subject of RSpec, or a variable of Go
+	// without a value.
+	gives = lazyregexp.New(`^\s*(?:(?:const|let|var|val|final|auto|static|mut)\s+)*(?:[\w<>\[\].?&*]+\s+)?(\w+)` +
+		`(?:\s*,\s*\w+)*(?:\s*:\s*[\w<>\[\] .|&]+)?\s*:?=([^=~>].*)$|^\s*(?:let!?\(\s*:(\w+)\s*\)|(subject))\s*\{(.*)\}|` +
+		`^\s*var\s+(\w+)\s+[\w.\[\]*]+\s*$`)
+	// valueNames matches names and suffixes of constants; computes matches what is left of a computed value.
+	valueNames = lazyregexp.New(`\b(?:true|false|nil|null|None|True|False|undefined|NaN|[uif](?:8|16|32|64))\b|\b\d\w*`)
+	computes   = lazyregexp.New(`[A-Za-z_]`)
+	expected   = lazyregexp.New(`(?i)want|exp`)
+	word       = lazyregexp.New(`\w+`)
+)
+
+// given returns the name that a row gives a value, and whether the value is computed; name is empty for another row.
+func (r *row) given() (name string, computed bool) {
+	m := gives.FindStringSubmatch(r.bare)
+	if m == nil {
+		return "", false
+	}
+	return m[1] + m[3] + m[4] + m[6], computes.MatchString(valueNames.ReplaceAllString(m[2]+m[5], ""))
+}
+
+// names reports whether a claim contains a name.
+func (c *claim) names(name string) bool {
+	return slices.ContainsFunc(c.side.rows[c.first:c.last+1], func(r row) bool {
+		return slices.Contains(word.FindAllString(r.bare, -1), name)
+	})
+}
+
+// reportConstants reports names in tests that were computed and are constants now, if an assertion compares them.
+func (d *diffed) reportConstants() {
+	for i := range d.new.rows {
+		r := &d.new.rows[i]
+		name, computed := r.given()
+		if r.unchanged || r.scope == nil || name == "" || computed || expected.MatchString(name) {
+			continue
+		}
+		was := slices.ContainsFunc(d.old.rows, func(o row) bool {
+			had, computed := o.given()
+			return !o.unchanged && o.scope != nil && o.scope.name == r.scope.name && had == name && computed
+		})
+		compared := slices.ContainsFunc(d.new.claims, func(c *claim) bool {
+			return c.kind == assertion && (r.scope.group || c.scope == r.scope) && (name == "subject" || c.names(name))
+		})
+		if was && compared {
+			d.report(ChangedExpectation, r, "what an assertion compares is not computed any more")
 		}
 	}
 }

@@ -55,6 +55,15 @@ func OneLine(s string) string {
 	return strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
 }
 
+// FirstSentence returns the first sentence of s, in one line.
+func FirstSentence(s string) string {
+	first, _, more := strings.Cut(OneLine(s), ". ")
+	if more {
+		first += "."
+	}
+	return first
+}
+
 // Count formats a number of things for people: "1 task", "2 tasks". Without many the plural is one with an s.
 func Count(n int, one string, many ...string) string {
 	switch {

@@ -43,6 +43,16 @@ func TestOneLine(t *testing.T) {
 	}
 }
 
+func TestFirstSentence(t *testing.T) {
+	for s, want := range map[string]string{
+		"": "", "One": "One", "One.": "One.", "It is\n0.5 now. Two. Three.": "It is 0.5 now.",
+	} {
+		if got := text.FirstSentence(s); got != want {
+			t.Errorf("FirstSentence(%q) = %q, want %q", s, got, want)
+		}
+	}
+}
+
 func TestWhatHoldsForAllTexts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, n := rapid.String().Draw(t, "s"), rapid.IntRange(0, 40).Draw(t, "n")

@@ -18,8 +18,9 @@ import (
 
 // Form describes a kind of file.
 type Form struct {
-	Key  string // name of a key in messages, such as "setting"
-	Most int    // maximum size, in bytes
+	Key    string // name of a key in messages, such as "setting"
+	Most   int    // maximum size, in bytes
+	Others bool   // top-level keys that Into does not know are for another reader
 }
 
 // File is a file with one YAML document.
@@ -42,7 +43,7 @@ func Parse(b []byte, form Form) *File {
 		f.problem(nil, "", "", "the file has %d bytes; %ss take at most %d", len(b), form.Key, form.Most)
 	case !utf8.Valid(b):
 		f.problem(nil, "", "", "the file is not UTF-8 text")
-	case tooDeep(b):
+	case TooDeep(b):
 		f.problem(nil, "", "", "the file is nested too deeply")
 	default:
 		f.document(b)
@@ -51,7 +52,7 @@ func Parse(b []byte, form Form) *File {
 }
 
 func (f *File) document(b []byte) {
-	file, err := Syntax(b, 0)
+	file, err := Syntax(b, 0, parser.AllowDuplicateMapKey())
 	if err != nil {
 		f.unreadable(err)
 		return
@@ -74,13 +75,13 @@ func (f *File) document(b []byte) {
 }
 
 // Syntax parses YAML. The library does not exclude panics, and the input is untrusted, so a panic becomes an error.
-func Syntax(b []byte, mode parser.Mode) (f *ast.File, err error) {
+func Syntax(b []byte, mode parser.Mode, opts ...parser.Option) (f *ast.File, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("not readable as YAML: %v", p)
 		}
 	}()
-	return parser.ParseBytes(b, mode, parser.AllowDuplicateMapKey())
+	return parser.ParseBytes(b, mode, opts...)
 }
 
 func (f *File) unreadable(err error) {
@@ -105,6 +106,16 @@ func (f *File) Word(key string) string {
 func (f *File) IsList(key string) bool {
 	v := f.topLevel(key)
 	return v != nil && v.Value.Type() == ast.SequenceType
+}
+
+// Keys returns the keys of a top-level section, in the order of the file.
+func (f *File) Keys(section string) (keys []string) {
+	if s := f.topLevel(section); s != nil {
+		for _, v := range Entries(s.Value) {
+			keys = append(keys, v.Key.GetToken().Value)
+		}
+	}
+	return keys
 }
 
 // topLevel returns the top-level entry of a key; nil if there is none.
@@ -178,15 +189,15 @@ func Entries(n ast.Node) []*ast.MappingValueNode {
 	return nil
 }
 
-// tooDeep reports whether brackets are nested too deeply for the parser's recursion.
-func tooDeep(b []byte) bool {
+// TooDeep reports whether a text is nested too deeply for the parser's recursion.
+func TooDeep(b []byte) bool {
 	depth := 0
 	for _, c := range b {
 		switch c {
 		case '[', '{':
 			depth++
 		case ']', '}':
-			depth--
+			depth = max(0, depth-1)
 		}
 		if depth > 50 {
 			return true

@@ -74,7 +74,9 @@ func (f *File) mapping(n ast.Node, path string, fields []field, want func(string
 	f.entries(n, path, example(fields), func(v *ast.MappingValueNode, key, at string) {
 		i := slices.IndexFunc(fields, func(one field) bool { return one.key == key })
 		if i < 0 {
-			f.unknown(v, at, key, fields, want)
+			if path != "" || !f.form.Others {
+				f.unknown(v, at, key, fields, want)
+			}
 			return
 		}
 		f.value(v.Value, at, fields[i].at, fields[i].want, want)

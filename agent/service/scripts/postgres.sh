@@ -16,12 +16,8 @@ fi
 rm -rf run data/postmaster.pid # of a server that was killed, whose number another process may have now
 mkdir run
 "$BIN/postgres" -D data -k "$DIR/run" -p 5432 -c listen_addresses= -c fsync=off -c max_connections=200 \
-    -c shared_buffers=64MB -c max_wal_size=256MB -c shared_preload_libraries="${PRELOAD:-}" &
+    -c shared_buffers=64MB -c max_wal_size=256MB &
 until "$BIN/pg_isready" -q -h "$DIR/run" -p 5432; do
     kill -0 $!
     sleep 0.1
 done
-if [ -n "${EXTENSION:-}" ]; then
-    PGPASSWORD=$PASSWORD PGUSER=$SUPERUSER PGDATABASE=$DATABASE \
-        "$BIN/psql" -Xqh "$DIR/run" -p 5432 -c "CREATE EXTENSION IF NOT EXISTS $EXTENSION"
-fi

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sia-bot/sia/agent/service"
 	"github.com/sia-bot/sia/agent/testrun"
+	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia/text"
 )
 
@@ -274,7 +275,7 @@ func (p *pass) hash(n treeName) string {
 			fmt.Fprintf(&b, "%q %v\n", name, tree[name])
 		}
 		b.WriteString(p.servicesOf(n).Key())
-		p.hashes[n] = testrun.BlobID(int64(b.Len()), strings.NewReader(b.String()))
+		p.hashes[n] = gitops.BlobID(int64(b.Len()), strings.NewReader(b.String()))
 	}
 	return p.hashes[n]
 }

@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"os"
 	"path/filepath"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/agent/gateway"
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/agent/locate"
 	"github.com/sia-bot/sia/agent/testrun/evidence"
@@ -176,7 +178,10 @@ func (a *attempt) agent(work runner.Work) (agent.Agent, error) {
 	if len(work.Coder.Models) == 0 {
 		return nil, errors.New("the server names no model")
 	}
-	cache := filepath.Join(a.Dir, "sandbox")
+	commands, err := agent.NewCommands(a.Sandbox, filepath.Join(a.Dir, "sandbox"), work.Hosts, time.Now, a.log)
+	if err != nil {
+		return nil, err
+	}
 	known := map[string]llm.Learned{}
 	var configs []llm.Config
 	for i, m := range work.Coder.Models {
@@ -187,13 +192,14 @@ func (a *attempt) agent(work runner.Work) (agent.Agent, error) {
 			Timeout: m.Timeout, HTTPClient: &http.Client{Transport: &a.models}, Logger: a.log})
 	}
 	first := work.Coder.Models[0]
-	commands, err := agent.NewCommandAgents(agent.CommandAgentsConfig{
+	others, err := agent.NewCommandAgents(agent.CommandAgentsConfig{
 		Upstream: configs[0].BaseURL, Key: a.offer.Pass, Model: first.Model, Price: first.Price, Timeout: first.Timeout,
-		Sandbox: a.Sandbox, Path: a.AgentPath, Env: a.AgentEnv, Cache: cache, Hosts: work.Hosts, Logger: a.log})
+		Room: &gateway.Room{}, Commands: commands, Path: a.AgentPath, Env: a.AgentEnv, Environ: os.Environ(),
+		Now: time.Now, Logger: a.log})
 	if err != nil {
 		return nil, err
 	}
-	if by, ok := commands.Agent(work.Coder.Agent); ok {
+	if by, ok := others.Agent(work.Coder.Agent); ok {
 		return by, nil
 	}
 	memory := llm.NewMemory(known, nil)
@@ -210,8 +216,8 @@ func (a *attempt) agent(work runner.Work) (agent.Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	return agent.NewBuiltin(agent.BuiltinConfig{Model: chain, Edit: work.Coder.Edit, Sandbox: a.Sandbox, Cache: cache,
-		Hosts: work.Hosts, Logger: a.log})
+	return agent.NewBuiltin(agent.BuiltinConfig{Model: chain, Edit: work.Coder.Edit, Commands: commands,
+		Now: time.Now, Logger: a.log})
 }
 
 // Turn reports one turn and waits until the server has it in the transcript; see [agent.Recorder].

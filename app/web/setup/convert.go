@@ -21,9 +21,7 @@ func (g *Registration) convert(ctx context.Context, c choice, code string) (Regi
 	if err != nil {
 		return Registered{}, err
 	}
-	return Registered{GitHub: c.GitHub, API: override, ID: got.ID, Slug: got.Slug, Name: got.Name, Owner: got.Owner,
-		Page: got.Page, ClientID: got.ClientID, ClientSecret: got.ClientSecret, WebhookSecret: got.WebhookSecret,
-		PrivateKey: got.PrivateKey, PublicURL: c.PublicURL, At: g.now()}, nil
+	return Registered{GitHub: c.GitHub, API: override, Registration: got, PublicURL: c.PublicURL, At: g.now()}, nil
 }
 
 // api is the REST API of a GitHub, and override the same if it is not the usual one.

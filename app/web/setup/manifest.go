@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
 
 	"github.com/sia-bot/sia/sia/text"
 )
@@ -58,49 +56,35 @@ func Requested() (permissions, events []Grant, err error) {
 }
 
 // readTemplate reads app.yml; the reasons are its comments.
-func readTemplate() (t appTemplate, err error) {
+func readTemplate() (appTemplate, error) {
 	var plain struct {
-		Name        string `yaml:"name"`
-		URL         string `yaml:"url"`
-		Description string `yaml:"description"`
+		Name        string        `yaml:"name"`
+		URL         string        `yaml:"url"`
+		Description string        `yaml:"description"`
+		Permissions yaml.MapSlice `yaml:"default_permissions"`
+		Events      []string      `yaml:"default_events"`
 	}
-	if err := yaml.Unmarshal(appYML, &plain); err != nil {
-		return t, fmt.Errorf("read app.yml: %w", err)
+	comments := yaml.CommentMap{}
+	if err := yaml.UnmarshalWithOptions(appYML, &plain, yaml.CommentToMap(comments)); err != nil {
+		return appTemplate{}, fmt.Errorf("read app.yml: %w", err)
 	}
-	t = appTemplate{Name: plain.Name, URL: plain.URL, Description: plain.Description}
-	f, err := parser.ParseBytes(appYML, parser.ParseComments)
-	if err != nil {
-		return t, fmt.Errorf("read app.yml: %w", err)
-	}
-	for _, d := range f.Docs {
-		m, ok := d.Body.(*ast.MappingNode)
-		if !ok {
-			continue
-		}
-		for _, v := range m.Values {
-			switch list := v.Value.(type) {
-			case *ast.MappingNode:
-				if v.Key.GetToken().Value == "default_permissions" {
-					for _, p := range list.Values {
-						t.Permissions = append(t.Permissions, Grant{p.Key.GetToken().Value, p.Value.GetToken().Value, reason(p.Value)})
-					}
-				}
-			case *ast.SequenceNode:
-				for _, e := range list.Values {
-					t.Events = append(t.Events, Grant{Name: e.GetToken().Value, Reason: reason(e)})
-				}
+	reason := func(path string) string {
+		for _, c := range comments[path] {
+			if c.Position == yaml.CommentLinePosition {
+				return strings.TrimSpace(c.Texts[0])
 			}
 		}
+		return ""
+	}
+	t := appTemplate{Name: plain.Name, URL: plain.URL, Description: plain.Description}
+	for _, p := range plain.Permissions {
+		name := fmt.Sprint(p.Key)
+		t.Permissions = append(t.Permissions, Grant{name, fmt.Sprint(p.Value), reason("$.default_permissions." + name)})
+	}
+	for i, name := range plain.Events {
+		t.Events = append(t.Events, Grant{Name: name, Reason: reason(fmt.Sprintf("$.default_events[%d]", i))})
 	}
 	return t, nil
-}
-
-// reason is the comment after a value.
-func reason(n ast.Node) string {
-	if c := n.GetComment(); c != nil {
-		return strings.TrimSpace(strings.TrimPrefix(c.String(), "#"))
-	}
-	return ""
 }
 
 // manifest is the manifest from which GitHub registers an app.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/web/viewer"
 )
 
@@ -67,8 +68,9 @@ func (g *Registration) enter(w http.ResponseWriter, r *http.Request) {
 	default:
 		err = g.checkStorage()
 	}
-	app := Registered{GitHub: checked.GitHub, ID: id, ClientID: p.ClientID, ClientSecret: secret,
-		WebhookSecret: p.WebhookSecret, PrivateKey: r.PostFormValue("key"), PublicURL: checked.PublicURL, At: g.now()}
+	app := Registered{GitHub: checked.GitHub, PublicURL: checked.PublicURL, At: g.now(),
+		Registration: github.Registration{ID: id, ClientID: p.ClientID, ClientSecret: secret,
+			WebhookSecret: p.WebhookSecret, PrivateKey: r.PostFormValue("key")}}
 	if err == nil {
 		if app, err = g.verify(r.Context(), app); err != nil {
 			err = fmt.Errorf("GitHub was asked with this id and key: %w", err)

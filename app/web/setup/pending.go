@@ -3,8 +3,9 @@ package setup
 import (
 	"crypto/rand"
 	"crypto/subtle"
-	"sync"
 	"time"
+
+	"github.com/sia-bot/sia/app/expiring"
 )
 
 // An app's registration may take an hour, the validity of GitHub's code; at most maxPending are in progress.
@@ -16,47 +17,30 @@ const (
 // pendingRegistration is a registration in progress.
 type pendingRegistration struct {
 	choice choice
-	token  string // of the viewer who started it
-	at     time.Time
+	token  string      // of the viewer who started it
 	made   *Registered // the registered app, until it is stored
 }
 
 // pending are the registrations in progress, by state. Safe for concurrent use.
 type pending struct {
-	now func() time.Time
-
-	mu      sync.Mutex
-	byState map[string]*pendingRegistration
+	byState *expiring.Map[string, *pendingRegistration]
 }
 
 func newPending(now func() time.Time) *pending {
-	return &pending{now: now, byState: map[string]*pendingRegistration{}}
+	return &pending{expiring.New[string, *pendingRegistration](now, pendingFor, maxPending)}
 }
 
 // begin adds a registration and returns its state.
 func (p *pending) begin(c choice, token string) string {
 	state := rand.Text()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for s, b := range p.byState {
-		if p.now().Sub(b.at) >= pendingFor {
-			delete(p.byState, s)
-		}
-	}
-	if len(p.byState) >= maxPending {
-		clear(p.byState)
-	}
-	p.byState[state] = &pendingRegistration{choice: c, token: token, at: p.now()}
+	p.byState.Put(state, &pendingRegistration{choice: c, token: token})
 	return state
 }
 
 // find returns the registration of a state, if this viewer started it; nil otherwise.
 func (p *pending) find(state, token string) *pendingRegistration {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	b := p.byState[state]
-	if b == nil || p.now().Sub(b.at) >= pendingFor || token == "" ||
-		subtle.ConstantTimeCompare([]byte(b.token), []byte(token)) != 1 {
+	b, ok := p.byState.Get(state)
+	if !ok || token == "" || subtle.ConstantTimeCompare([]byte(b.token), []byte(token)) != 1 {
 		return nil
 	}
 	return b

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/app/atomicfile"
+	"github.com/sia-bot/sia/app/github"
 )
 
 // File is the name of the file, in the server's folder, with the app's data from GitHub, keys included.
@@ -23,17 +24,7 @@ const maxFile = 1 << 20
 type Registered struct {
 	GitHub string `json:"github"`        // GitHub's address for people, such as https://github.com
 	API    string `json:"api,omitempty"` // its REST API, if not the usual one
-	ID     int64  `json:"id"`
-	Slug   string `json:"slug"`
-	Name   string `json:"name"`
-	Owner  string `json:"owner"` // the person or organisation
-	Page   string `json:"page"`  // of the app, for people
-
-	ClientID      string `json:"client_id,omitempty"`
-	ClientSecret  string `json:"client_secret,omitempty"`
-	WebhookSecret string `json:"webhook_secret"`
-	PrivateKey    string `json:"pem"`
-
+	github.Registration
 	PublicURL string    `json:"public_url"` // address of this server for GitHub and people
 	At        time.Time `json:"registered_at"`
 }

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sia-bot/sia/app/expiring"
 	"github.com/sia-bot/sia/app/web/viewer"
 )
 
@@ -24,9 +25,10 @@ type rightsCache struct {
 	ask func(context.Context, session) (viewer.Viewer, error)
 	now func() time.Time
 
-	mu    sync.Mutex
-	byID  map[string]*rights   // by the session's id
-	ended map[string]time.Time // ids of sessions that ended early, with the expiry of their cookies
+	ended *expiring.Map[string, bool] // ids of sessions that ended before their cookies expire
+
+	mu   sync.Mutex
+	byID map[string]*rights // by the session's id
 }
 
 // rights are the rights of one sign-in. turn is held while reading or asking.
@@ -38,8 +40,12 @@ type rights struct {
 	err    error     // error of that failure
 }
 
-func newRightsCache(ask func(context.Context, session) (viewer.Viewer, error), now func() time.Time) *rightsCache {
-	return &rightsCache{ask: ask, now: now, byID: map[string]*rights{}, ended: map[string]time.Time{}}
+// newRightsCache returns an empty cache for sign-ins that last so long.
+func newRightsCache(
+	ask func(context.Context, session) (viewer.Viewer, error), now func() time.Time, lasts time.Duration,
+) *rightsCache {
+	return &rightsCache{ask: ask, now: now, byID: map[string]*rights{},
+		ended: expiring.New[string, bool](now, lasts, maxKnown)}
 }
 
 // of returns the rights of a session. The error is [github.ErrRevoked] when GitHub does not accept its token.
@@ -92,19 +98,14 @@ func (k *rightsCache) rights(id string) *rights {
 // end ends a session, although its cookie may still exist. Its token is also revoked at GitHub, so forgetting it here,
 // in a restart or when there are too many, lets nobody in.
 func (k *rightsCache) end(s session) {
+	k.ended.Put(s.ID, true)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.byID, s.ID)
-	if len(k.ended) >= maxKnown {
-		clear(k.ended)
-	}
-	k.ended[s.ID] = s.Until
 }
 
 // hasEnded reports whether a session has ended.
 func (k *rightsCache) hasEnded(id string) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	_, over := k.ended[id]
+	_, over := k.ended.Get(id)
 	return over
 }

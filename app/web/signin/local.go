@@ -23,7 +23,7 @@ const operatorCookie = "sia-operator"
 type tokens struct{ key []byte }
 
 func newTokens() tokens {
-	key := make([]byte, keySize)
+	key := make([]byte, 32)
 	rand.Read(key)
 	return tokens{key}
 }

@@ -1,7 +1,6 @@
 package signin
 
 import (
-	"crypto/aes"
 	"crypto/cipher"
 	"crypto/subtle"
 	"encoding/base64"
@@ -16,6 +15,10 @@ const MaxLifetime = 8 * time.Hour
 
 // beginFor is how long signing in may take.
 const beginFor = 10 * time.Minute
+
+// sealFor is the purpose of the cookies' key, which is derived from the app's client secret. All servers of an app have
+// that, so each can open the others' cookies; a new secret signs everybody out.
+const sealFor = "SIA: cookies of sign-ins, 1"
 
 // The cookies' names. If the pages are reached by https, they have the prefix __Host-, with which a browser accepts
 // them only from this host.
@@ -105,15 +108,6 @@ func (j cookieStore) session(r *http.Request) (s session, ok bool) {
 func (j cookieStore) beginning(r *http.Request) (b beginning, ok bool) {
 	ok = j.open(r, beginCookie, &b)
 	return b, ok && j.now().Before(b.Until)
-}
-
-// newSeal returns a cipher with a key of 32 bytes and a separate nonce for each value.
-func newSeal(key []byte) (cipher.AEAD, error) {
-	block, err := aes.NewCipher(key)
-	if err != nil {
-		return nil, err
-	}
-	return cipher.NewGCMWithRandomNonce(block)
 }
 
 // same compares in constant time. Empty strings are never equal.

@@ -99,7 +99,7 @@ func New(c Config, next http.Handler) (http.Handler, error) {
 		return nil, fmt.Errorf("sign-in: --public-url %q has to be scheme and host alone, such as https://sia.example.com",
 			c.PublicURL)
 	}
-	seal, err := openSeal(c.ClientSecret)
+	seal, err := viewer.Seal(c.ClientSecret, sealFor)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func New(c Config, next http.Handler) (http.Handler, error) {
 			Endpoint: oauth2.Endpoint{AuthURL: web + "/login/oauth/authorize", TokenURL: web + "/login/oauth/access_token",
 				AuthStyle: oauth2.AuthStyleInParams},
 		},
-		known: newRightsCache(f.viewer, c.Now), guard: guard{same: same},
+		known: newRightsCache(f.viewer, c.Now, lasts), guard: guard{same: same},
 		limit: clientaddr.NewLimiter(burst, c.Now), log: c.Logger,
 		now: c.Now, lasts: lasts,
 	}, nil

@@ -87,7 +87,11 @@ func chooseFields(doc *ast.QueryDocument, asked ast.SelectionSet, from, to map[s
 	for _, s := range asked {
 		switch s := s.(type) {
 		case *ast.Field:
-			if value, there := from[s.Alias]; there {
+			value, there := from[s.Alias]
+			if !there {
+				value, there = from[s.Name] // the answer knows the query's own aliases only
+			}
+			if there {
 				to[s.Alias] = merge(to[s.Alias], choose(doc, s.SelectionSet, value))
 			}
 		case *ast.InlineFragment:

@@ -1,4 +1,4 @@
-package main
+package abuse
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -24,26 +25,25 @@ import (
 // smallDiskSize is the size of the disk that is filled, in bytes: several times the size of an empty database.
 const smallDiskSize = 16 << 20
 
-// fullDiskName is the name of the attack.
-const fullDiskName = "a full disk in the midst of a task"
+// fullDisk is the name of the attack.
+const fullDisk = "a full disk in the midst of a task"
 
 // onSmallDisk plays the attack in a child process, for which bubblewrap mounts a small disk without needing root.
-func (p *abuseTarget) onSmallDisk(ctx context.Context) error {
+func (p *target) onSmallDisk(ctx context.Context) error {
 	dir := filepath.Join(p.dir, "small")
-	self, err := os.Executable()
-	if err = errors.Join(err, os.Mkdir(dir, 0o755)); err != nil {
+	if err := os.Mkdir(dir, 0o755); err != nil {
 		return err
 	}
 	args := []string{"--dev-bind", "/", "/", "--size", strconv.Itoa(smallDiskSize), "--tmpfs", dir, "--die-with-parent"}
 	if os.Geteuid() == 0 {
 		args = append(args, "--cap-add", "ALL") // for the sandbox of the attacked program
 	}
-	cmd := exec.CommandContext(ctx, "bwrap", append(args, "--", self, "bench", "abuse", "--only", fullDiskName,
-		"--disk", dir, "--output", "json")...)
+	cmd := exec.CommandContext(ctx, "bwrap", slices.Concat(args, []string{"--"}, p.set.Program,
+		[]string{"--only", fullDisk, "--disk", dir, "--output", "json"})...)
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	out, err := cmd.Output()
-	var came []abuseFigure
+	var came []Figure
 	if json.Unmarshal(out, &came) != nil || len(came) != 1 {
 		return fmt.Errorf("play it on a small disk: %w: %s", err, &said)
 	}
@@ -71,20 +71,17 @@ func fillDisk(dir string) (free func() error, err error) {
 
 // fullDisk fills the disk that holds the database in the middle of a task, starts another task meanwhile, and then
 // frees the space.
-func (p *abuseTarget) fullDisk(ctx context.Context) error {
-	if p.disk == "" {
+func (p *target) fullDisk(ctx context.Context) error {
+	if p.set.Disk == "" {
 		return p.onSmallDisk(ctx)
-	}
-	if err := p.start(ctx); err != nil {
-		return err
 	}
 	log, err := os.Create(filepath.Join(p.dir, "log"))
 	if err != nil {
 		return err
 	}
 	defer log.Close()
-	p.logger, p.config.DB = slog.New(slog.NewTextHandler(log, nil)), "sqlite:"+filepath.Join(p.disk, "sia.db")
-	if err := p.restart(context.WithoutCancel(ctx)); err != nil {
+	err = p.start(ctx, slog.New(slog.NewTextHandler(log, nil)), "sqlite:"+filepath.Join(p.set.Disk, "sia.db"))
+	if err != nil {
 		return err
 	}
 	first, err := p.open("Plain when the disk fills")
@@ -94,7 +91,7 @@ func (p *abuseTarget) fullDisk(ctx context.Context) error {
 	if _, err = p.until(ctx, first, func(t sia.Task) bool { return t.State != "" }); err != nil {
 		return err
 	}
-	free, err := fillDisk(p.disk)
+	free, err := fillDisk(p.set.Disk)
 	if err != nil {
 		return err
 	}
@@ -103,7 +100,7 @@ func (p *abuseTarget) fullDisk(ctx context.Context) error {
 	}
 	second, err := p.open("Plain on a full disk")
 	if err == nil {
-		err = p.sim.WaitIdle(ctx)
+		err = p.Sim.WaitIdle(ctx)
 	}
 	if err = errors.Join(err, free()); err != nil {
 		return err
@@ -118,7 +115,7 @@ func (p *abuseTarget) fullDisk(ctx context.Context) error {
 	if code, _, err := p.deliver(ctx, "issue_comment", "room", "x"); err != nil || code != http.StatusAccepted {
 		return wrongAnswer("a delivery with room again", code, err)
 	}
-	if err = errors.Join(p.app.Periodic(ctx, "redeliver"), p.app.Periodic(ctx, "look")); err != nil {
+	if err = errors.Join(p.App.Periodic(ctx, "redeliver"), p.App.Periodic(ctx, "look")); err != nil {
 		return err
 	}
 	return errors.Join(p.passedOnce(ctx, first), p.passedOnce(ctx, second))
@@ -126,7 +123,7 @@ func (p *abuseTarget) fullDisk(ctx context.Context) error {
 
 // refused sends incompressible deliveries until the disk has no room for one. A delivery that was not stored must not
 // be acknowledged.
-func (p *abuseTarget) refused(ctx context.Context) error {
+func (p *target) refused(ctx context.Context) error {
 	noise := make([]byte, 1<<20)
 	for i := range 2 * smallDiskSize / len(noise) {
 		if _, err := io.ReadFull(rand.Reader, noise); err != nil {
@@ -144,12 +141,12 @@ func (p *abuseTarget) refused(ctx context.Context) error {
 }
 
 // passedOnce waits until a task has passed. It returns an error unless that took one attempt and one pull request.
-func (p *abuseTarget) passedOnce(ctx context.Context, issue int) error {
+func (p *target) passedOnce(ctx context.Context, issue int) error {
 	t, err := p.until(ctx, issue, func(t sia.Task) bool { return t.State == sia.Passed })
 	if err != nil {
 		return err
 	}
-	all, err := p.sim.Issues(targetRepo)
+	all, err := p.Sim.Issues(repo)
 	if err != nil {
 		return err
 	}

@@ -1,50 +1,63 @@
-package main
+package abuse
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/sia-bot/sia/agent/sandbox"
+	"golang.org/x/tools/txtar"
+
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sim/ghsim"
+	"github.com/sia-bot/sia/sim/stage"
 )
 
-// targetRepo is the attacked repository, targetStranger an untrusted user, targetTaskTimeout the time limit of a task.
+//go:embed repo.txtar
+var repoFiles []byte
+
+//go:embed model.txtar
+var model []byte
+
+// repo is the attacked repository, stranger an untrusted user, taskTimeout the time limit of a task.
 const (
-	targetRepo        = demoUser + "/prey"
-	targetStranger    = "mallory"
-	targetTaskTimeout = 45 * time.Second
+	owner       = "ada"
+	name        = "prey"
+	repo        = owner + "/" + name
+	stranger    = "mallory"
+	taskTimeout = 45 * time.Second
 )
 
-// abuseTarget is the program under attack: a simulated GitHub, malicious scripted models, and the production app with
-// its sandbox. The first attack that needs it starts it.
-type abuseTarget struct {
-	*demoStage
-	dir     string
-	box     *sandbox.Sandbox
-	plant   func(*demoStage) error
-	disk    string // mount point of a small disk; "": not mounted yet
-	issues  int    // number of issues opened
-	waiting int    // issue of a task that waits for a reviewer; 0: none yet
+var silent = slog.New(slog.DiscardHandler)
+
+// target is the program under attack: a simulated GitHub, malicious scripted models, and the production app with its
+// sandbox. The first attack that needs it starts it.
+type target struct {
+	*stage.Stage // nil: not started yet
+	set          Config
+	dir          string
+	plant        func(*stage.Stage) error
+	issues       int // number of issues opened
+	waiting      int // issue of a task that waits for a reviewer; 0: none yet
 }
 
 // attacks returns the attacks from findings of testers: first the numbered ones, then those that failed from the start.
-func (p *abuseTarget) attacks() []abuse {
+func (p *target) attacks() []attack {
 	staged := func(run func(context.Context) error) func(context.Context) error {
 		return func(ctx context.Context) error {
-			if err := p.start(ctx); err != nil {
+			if err := p.start(ctx, silent, ""); err != nil {
 				return err
 			}
 			return run(ctx)
 		}
 	}
-	all := []abuse{
+	all := []attack{
 		{name: "1 a process that ends before its tests", limit: "what ran is the evidence", run: staged(p.endsEarly)},
 		{name: "2 webhooks: silent and trickling bodies", limit: "what has arrived", run: staged(p.silentHooks)},
 		{name: "3 sign-in: 300 callbacks of strangers", limit: "only those begun here", run: staged(p.signInLockout)},
@@ -61,52 +74,49 @@ func (p *abuseTarget) attacks() []abuse {
 		{name: "guarded files", limit: "a person is asked", run: staged(p.guardedFiles)},
 		{name: "a memory branch full of garbage", limit: "material, never run", run: staged(p.garbageMemory)},
 		{name: "stops in the midst of a task: 4", limit: "each effect once", run: staged(p.stops)},
-		{name: fullDiskName, limit: "refused, then goes on", run: p.fullDisk},
+		{name: fullDisk, limit: "refused, then goes on", run: p.fullDisk},
 		{name: "a database that is garbage, or cut short", limit: "a clear error", run: staged(p.damagedDatabase)},
 	}
 	for i := range all {
-		all[i].within = targetTaskTimeout
+		all[i].within = taskTimeout
 	}
 	return all
 }
 
-// start starts the stage, once.
-func (p *abuseTarget) start(ctx context.Context) error {
-	if p.demoStage != nil {
+// start starts the stage, once. An empty db is a database in the stage's folder.
+func (p *target) start(ctx context.Context, log *slog.Logger, db string) (err error) {
+	if p.Stage != nil {
 		return nil
 	}
-	files, err := demoRepository("abuse-repo")
-	if err != nil {
-		return err
-	}
-	script, err := demoFiles.ReadFile("demo/abuse-model.txtar")
-	if err != nil {
-		return err
+	files := map[string]string{}
+	for _, f := range txtar.Parse(repoFiles).Files {
+		files[f.Name] = string(f.Data)
 	}
 	// The app outlives the attack for which it is started.
-	if p.demoStage, err = newStage(context.WithoutCancel(ctx), stageConfig{
-		spec: ghsim.RepoSpec{Files: files, Public: true}, name: "prey", script: script, logger: silentLogger(),
-		private: "127.0.0.1:0"}); err != nil {
+	if p.Stage, err = stage.Start(context.WithoutCancel(ctx), stage.Config{Owner: owner, Name: name,
+		Spec: ghsim.RepoSpec{Files: files, Public: true}, Script: model, Logger: log, Forward: p.set.Forward,
+		Stdlib: p.set.Stdlib, Private: "127.0.0.1:0", DB: db}); err != nil {
 		return fmt.Errorf("set the stage: %w", err)
 	}
-	p.sim.CreateUser(targetStranger)
+	p.Sim.CreateUser(stranger)
 	if p.plant != nil {
-		return p.plant(p.demoStage)
+		return p.plant(p.Stage)
 	}
 	return nil
 }
 
-func (p *abuseTarget) shut() error {
-	if p.demoStage == nil {
+// close closes the stage if there is one.
+func (p *target) close() error {
+	if p.Stage == nil {
 		return nil
 	}
-	return p.demoStage.shut()
+	return p.Close()
 }
 
 // quiet waits until neither GitHub nor the app has anything left to do now.
-func (p *abuseTarget) quiet(ctx context.Context) error {
+func (p *target) quiet(ctx context.Context) error {
 	for range 3 { // each can cause work for the other
-		if err := errors.Join(p.sim.WaitIdle(ctx), p.app.Engine().Idle(ctx)); err != nil {
+		if err := errors.Join(p.Sim.WaitIdle(ctx), p.App.Engine().Idle(ctx)); err != nil {
 			return err
 		}
 	}
@@ -114,15 +124,15 @@ func (p *abuseTarget) quiet(ctx context.Context) error {
 }
 
 // open makes a new user open an issue and label it.
-func (p *abuseTarget) open(title string) (issue int, err error) {
+func (p *target) open(title string) (issue int, err error) {
 	p.issues++
-	return p.ask(targetRepo, fmt.Sprintf("dev-%d", p.issues), title, "Please.")
+	return p.Ask(repo, fmt.Sprintf("dev-%d", p.issues), title, "Please.")
 }
 
 // until waits until a task satisfies a condition.
-func (p *abuseTarget) until(ctx context.Context, issue int, is func(sia.Task) bool) (sia.Task, error) {
+func (p *target) until(ctx context.Context, issue int, is func(sia.Task) bool) (sia.Task, error) {
 	for {
-		t, err := p.taskOf(ctx, issue)
+		t, err := p.TaskOf(ctx, issue)
 		if err != nil || is(t) {
 			return t, err
 		}
@@ -135,22 +145,23 @@ func (p *abuseTarget) until(ctx context.Context, issue int, is func(sia.Task) bo
 }
 
 // decided plays an issue until it is labelled as passed or as in need of a person.
-func (p *abuseTarget) decided(ctx context.Context, title string) (issue int, label string, err error) {
+func (p *target) decided(ctx context.Context, title string) (issue int, label string, err error) {
 	if issue, err = p.open(title); err != nil {
 		return 0, "", err
 	}
-	e, err := p.sim.WaitEntry(ctx, 0, func(e ghsim.Entry) bool {
-		return issueLabelled(issue, render.LabelPassed)(e) || issueLabelled(issue, render.LabelNeedsHuman)(e)
+	e, err := p.Sim.WaitEntry(ctx, 0, func(e ghsim.Entry) bool {
+		return e.Kind == "issues.labeled" && e.Number == issue &&
+			(e.Detail == render.LabelPassed || e.Detail == render.LabelNeedsHuman)
 	})
 	if err != nil {
-		t, _ := p.taskOf(context.WithoutCancel(ctx), issue)
+		t, _ := p.TaskOf(context.WithoutCancel(ctx), issue)
 		return issue, "", fmt.Errorf("nothing was decided about #%d, which is %s", issue, t.State)
 	}
 	return issue, e.Detail, nil
 }
 
 // asks returns an error unless SIA asks a person about the issue.
-func (p *abuseTarget) asks(ctx context.Context, title string) (issue int, err error) {
+func (p *target) asks(ctx context.Context, title string) (issue int, err error) {
 	issue, label, err := p.decided(ctx, title)
 	if err == nil && label != render.LabelNeedsHuman {
 		err = fmt.Errorf("#%d passed, and nobody was asked", issue)
@@ -159,18 +170,18 @@ func (p *abuseTarget) asks(ctx context.Context, title string) (issue int, err er
 }
 
 // written returns everything that the app wrote on an issue and its pull request.
-func (p *abuseTarget) written(ctx context.Context, issue int) (string, error) {
-	t, err := p.taskOf(ctx, issue)
+func (p *target) written(ctx context.Context, issue int) (string, error) {
+	t, err := p.TaskOf(ctx, issue)
 	if err != nil {
 		return "", err
 	}
-	v, err := p.sim.Issue(targetRepo, issue)
+	v, err := p.Sim.Issue(repo, issue)
 	if err != nil {
 		return "", err
 	}
 	all, said := v.Comments, ""
 	if t.Pull.Number != 0 {
-		pull, err := p.sim.Pull(targetRepo, t.Pull.Number)
+		pull, err := p.Sim.Pull(repo, t.Pull.Number)
 		if err != nil {
 			return "", err
 		}
@@ -185,8 +196,8 @@ func (p *abuseTarget) written(ctx context.Context, issue int) (string, error) {
 }
 
 // branchesOfIssue returns the branches with an issue's attempts.
-func (p *abuseTarget) branchesOfIssue(issue int) ([]string, error) {
-	all, err := p.sim.Branches(targetRepo)
+func (p *target) branchesOfIssue(issue int) ([]string, error) {
+	all, err := p.Sim.Branches(repo)
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(all)), func(name string) bool {
 		return !strings.HasPrefix(name, fmt.Sprintf("sia/issue-%d-", issue))
 	}), err

@@ -1,0 +1,99 @@
+// Package usage reads the numbers of tokens that an endpoint reports for an answer, in any dialect.
+package usage
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Tokens counts the tokens of an answer and its prompt. Input includes Cached, tokens read from the endpoint's cache,
+// and Written, tokens written to it. Output includes reasoning.
+type Tokens struct{ Input, Cached, Written, Output int }
+
+// Number is a number in JSON, possibly in quotes; 0 for other values.
+type Number int
+
+// UnmarshalJSON ignores values other than numbers.
+func (n *Number) UnmarshalJSON(b []byte) error {
+	if f, err := strconv.ParseFloat(strings.Trim(string(b), `"`), 64); err == nil && math.Abs(f) <= 1e15 {
+		*n = Number(f)
+	}
+	return nil
+}
+
+// Report is the usage that an endpoint reports, in any dialect.
+type Report struct {
+	Prompt     Number `json:"prompt_tokens"`
+	Completion Number `json:"completion_tokens"`
+	Input      Number `json:"input_tokens"`
+	Output     Number `json:"output_tokens"`
+	Total      Number `json:"total_tokens"`
+	cached
+	PromptDetails     cached   `json:"prompt_tokens_details"`
+	InputDetails      cached   `json:"input_tokens_details"`
+	CompletionDetails thinking `json:"completion_tokens_details"`
+	OutputDetails     thinking `json:"output_tokens_details"`
+}
+
+// thinking is the reasoning part of an output, which some servers count only here
+// (https://github.com/router-for-me/CLIProxyAPI/issues/5733).
+type thinking struct {
+	Reasoning Number `json:"reasoning_tokens"`
+}
+
+// cached is the cached part of a prompt, in the fields of OpenAI and OpenRouter, DeepSeek, Moonshot, and Anthropic,
+// also through LiteLLM.
+type cached struct {
+	Cached        Number `json:"cached_tokens"`
+	CacheHit      Number `json:"prompt_cache_hit_tokens"`
+	CacheRead     Number `json:"cache_read_input_tokens"`
+	CacheWrite    Number `json:"cache_write_tokens"`
+	CacheCreation Number `json:"cache_creation_tokens"`
+	CacheCreated  Number `json:"cache_creation_input_tokens"`
+}
+
+// counts returns the counts as they are reported. Reasoning that xAI and Gemini count separately from the output of
+// chat completions is added to it (https://docs.x.ai/docs/guides/reasoning).
+func (r Report) counts() (t Tokens) {
+	t.Input = int(r.Input)
+	t.Output = int(max(r.Completion, r.Output, r.CompletionDetails.Reasoning, r.OutputDetails.Reasoning))
+	if r.Prompt > 0 {
+		t.Input, t.Output = int(r.Prompt), max(t.Output, int(r.Total-r.Prompt))
+	}
+	for _, c := range []cached{r.cached, r.PromptDetails, r.InputDetails} {
+		t.Cached = max(t.Cached, int(max(c.Cached, c.CacheHit, c.CacheRead)))
+		t.Written = max(t.Written, int(max(c.CacheWrite, c.CacheCreation, c.CacheCreated)))
+	}
+	return t
+}
+
+// Tokens returns the tokens of a report that is the only one or the last one.
+func (r Report) Tokens() Tokens {
+	var s Sum
+	s.Add(r)
+	return s.Tokens(false)
+}
+
+// Sum holds the largest of each count in the reports of one answer, of which the later ones hold only the changes.
+type Sum struct{ most Tokens }
+
+// Add adds a report.
+func (s *Sum) Add(r Report) {
+	t := r.counts()
+	s.most = Tokens{Input: max(s.most.Input, t.Input), Cached: max(s.most.Cached, t.Cached),
+		Written: max(s.most.Written, t.Written), Output: max(s.most.Output, t.Output)}
+}
+
+// Tokens returns the tokens so far. beside is true for Anthropic's dialect, which reports cache reads and writes beside
+// the input tokens
+// (https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching#tracking-cache-performance).
+func (s Sum) Tokens(beside bool) Tokens {
+	t := s.most
+	if beside {
+		t.Input += t.Cached + t.Written
+	}
+	t.Cached = min(t.Cached, t.Input)
+	t.Written = min(t.Written, t.Input-t.Cached)
+	return t
+}
