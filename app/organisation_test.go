@@ -116,7 +116,7 @@ func TestOrganisationLearns(t *testing.T) {
 	origin := a.In[0].Repo.String()
 	other := map[string]string{apptest.Repo: cafe, cafe: apptest.Repo}[origin]
 	for _, want := range []bool{true, false} {
-		if _, isNew, err := o.admin().Share(ctx, shown.ID, "root"); err != nil || isNew != want {
+		if _, isNew, err := o.admin().Share(ctx, 0, shown.ID, "root"); err != nil || isNew != want {
 			t.Fatalf("sharing it: new %v, %v", isNew, err)
 		}
 	}
@@ -168,7 +168,7 @@ func TestOrganisationLearns(t *testing.T) {
 		t.Error(d)
 	}
 	o.resolve(bakery, apptest.Owner, "Greet the guests", guests)
-	if _, _, err := o.admin().Share(ctx, shown.ID, "root"); err != nil {
+	if _, _, err := o.admin().Share(ctx, 0, shown.ID, "root"); err != nil {
 		t.Error(err)
 	}
 	kept := o.kept(bakery)
@@ -181,7 +181,7 @@ func TestOrganisationLearns(t *testing.T) {
 	if a := o.agreed(); !a.Waits() {
 		t.Errorf("the approval comes from somewhere: %+v", a.Shared)
 	}
-	if _, isNew, err := o.admin().Share(ctx, shown.ID, "root"); err != nil || !isNew {
+	if _, isNew, err := o.admin().Share(ctx, 0, shown.ID, "root"); err != nil || !isNew {
 		t.Errorf("sharing it again: new %v, %v", isNew, err)
 	}
 	o.resolve(bakery, apptest.Owner, "Greet the guests", guests)

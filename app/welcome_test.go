@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/welcome"
 	"github.com/sia-bot/sia/sia/config"
 	"github.com/sia-bot/sia/sim/apptest"
@@ -160,15 +161,15 @@ func TestWelcomeLeftAlone(t *testing.T) {
 }
 
 // Ten repositories that are added together get a pull request each, except the owner's with shared settings; eleven get
-// none.
+// none, but for the one for which an administrator requests it.
 func TestWelcomeOfMany(t *testing.T) {
 	t.Parallel()
 	s := apptest.Start(t, apptest.Config{Welcome: true})
 	few, many := []string{apptest.OwnersName}, []string{}
-	for i := range welcome.MaxTogether - 1 {
+	for i := range store.MaxTogether - 1 {
 		few = append(few, fmt.Sprintf("a%d", i))
 	}
-	for i := range welcome.MaxTogether + 1 {
+	for i := range store.MaxTogether + 1 {
 		many = append(many, fmt.Sprintf("b%d", i))
 	}
 	for _, name := range slices.Concat(few, many) {
@@ -191,6 +192,33 @@ func TestWelcomeOfMany(t *testing.T) {
 	got := came(t, s, "b3")
 	if got != "done: 11 repositories were added at once, and only up to 10 get a pull request each" {
 		t.Errorf("kept %q", got)
+	}
+	all, err := s.App.Store.Setups(t.Context(), 0)
+	check(t, err)
+	of := func(name string) store.Setup {
+		return all[slices.IndexFunc(all, func(v store.Setup) bool { return v.Name == name })]
+	}
+	for range 2 { // the second time, nothing is left to do
+		answer := onInstallation(s, http.MethodPost, fmt.Sprintf("do=propose&repo=%d", of("b3").ID))
+		if answer.Code != http.StatusSeeOther {
+			t.Errorf("propose settings: %d %s", answer.Code, answer.Body)
+		}
+		s.Wait(time.Hour)
+		got = came(t, s, "b3")
+		if pulls := welcomes(t, s, apptest.Owner+"/b3"); len(pulls) != 1 ||
+			got != fmt.Sprintf("done: pull request %d proposes it", pulls[0].Number) {
+			t.Errorf("asked for, %d pull requests: %s", len(pulls), got)
+		}
+	}
+	if got := came(t, s, "b4"); !strings.Contains(got, "added at once") {
+		t.Errorf("of one that nobody asked for: %s", got)
+	}
+	acts, err := s.App.Store.Acts(t.Context(), store.ActFilter{Repo: of("b3").ID})
+	check(t, err)
+	if !slices.ContainsFunc(acts, func(a store.Act) bool {
+		return a.What == "propose settings" && a.Who == store.Operator
+	}) {
+		t.Errorf("the audit log lacks it: %+v", acts)
 	}
 }
 

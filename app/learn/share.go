@@ -33,14 +33,20 @@ func (a Agreement) Waits() bool { return a.Shared == nil && len(a.Against) == 0 
 
 // Agreements returns the agreements of all owners, by owner: first those that wait for approval, then contradicted
 // ones, then shared ones; each group by descending confidence.
-func (ls *Lessons) Agreements(ctx context.Context) ([]Agreement, error) {
-	repos, err := ls.store.Repositories(ctx, 0)
+func (ls *Lessons) Agreements(ctx context.Context) ([]Agreement, error) { return ls.agreements(ctx, 0) }
+
+// agreements are those of one installation; 0: of all.
+func (ls *Lessons) agreements(ctx context.Context, installation int64) ([]Agreement, error) {
+	repos, err := ls.store.Repositories(ctx, installation)
 	if err != nil {
 		return nil, err
 	}
 	shared, err := ls.store.SharedLessons(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if installation != 0 {
+		shared = slices.DeleteFunc(shared, func(s store.SharedLesson) bool { return s.Installation != installation })
 	}
 	installations, err := ls.store.Installations(ctx)
 	if err != nil {
@@ -99,39 +105,55 @@ func (ls *Lessons) Agreements(ctx context.Context) ([]Agreement, error) {
 	return all, nil
 }
 
-// Share approves, on behalf of a user, that all repositories of an owner get a lesson that two of them learned. An
-// equivalent lesson that is already shared stays as it was approved; isNew is false then.
+// Share approves, on behalf of a user, that all repositories of an installation get a lesson that two of them learned;
+// 0: whichever installation it is. An equivalent lesson that is already shared stays as it was approved; isNew is false
+// then. The error is as that of [Lessons.Shareable].
 func (ls *Lessons) Share(
-	ctx context.Context, id lesson.ID, by string,
+	ctx context.Context, installation int64, id lesson.ID, by string,
 ) (shared store.SharedLesson, isNew bool, err error) {
-	all, err := ls.Agreements(ctx)
-	if err != nil {
+	shared, already, err := ls.Shareable(ctx, installation, id)
+	if err != nil || already {
 		return shared, false, err
+	}
+	shared.By, shared.At = by, ls.now()
+	return shared, true, ls.store.ShareLesson(ctx, shared)
+}
+
+// Shareable returns a lesson of an installation as it would be shared, or already is; 0: of any installation. The error
+// is [lesson.Refused] if it can't be shared.
+func (ls *Lessons) Shareable(
+	ctx context.Context, installation int64, id lesson.ID,
+) (v store.SharedLesson, already bool, err error) {
+	all, err := ls.agreements(ctx, installation)
+	if err != nil {
+		return v, false, err
 	}
 	for _, a := range all {
 		i := slices.IndexFunc(a.In, func(l AgreedLesson) bool { return l.Lesson.ID == id })
 		switch {
 		case a.Shared != nil && (i >= 0 || a.Shared.Lesson.ID == id):
-			return *a.Shared, false, nil
+			return *a.Shared, true, nil
 		case i < 0:
 		case len(a.Against) > 0:
-			return shared, false, fmt.Errorf("lesson %s of %s advises the opposite: %s; have one of the two forgotten first",
+			return v, false, refused("lesson %s of %s advises the opposite: %s; have one of the two forgotten first",
 				a.Against[0].Lesson.ID, a.Against[0].Repo, a.Against[0].Lesson.Told())
 		default:
-			shared = store.SharedLesson{Installation: a.Installation, Lesson: a.In[i].Shared, By: by, At: ls.now()}
-			return shared, true, ls.store.ShareLesson(ctx, shared)
+			return store.SharedLesson{Installation: a.Installation, Lesson: a.In[i].Shared}, false, nil
 		}
 	}
-	return shared, false, ls.unshareable(ctx, id)
+	return v, false, ls.unshareable(ctx, installation, id)
 }
 
+// refused is the reason why a lesson can't be shared.
+func refused(format string, args ...any) error { return lesson.Refused(fmt.Sprintf(format, args...)) }
+
 // unshareable returns the reason why no agreement contains a lesson.
-func (ls *Lessons) unshareable(ctx context.Context, id lesson.ID) error {
-	repos, err := ls.store.Repositories(ctx, 0)
+func (ls *Lessons) unshareable(ctx context.Context, installation int64, id lesson.ID) error {
+	repos, err := ls.store.Repositories(ctx, installation)
 	if err != nil {
 		return err
 	}
-	why := fmt.Errorf("there is no lesson %q; `sia lessons agreed` lists what can be shared", id)
+	why := refused("there is no lesson %q; `sia lessons agreed` lists what can be shared", id)
 	for _, r := range repos {
 		l, err := ls.store.Lesson(ctx, r.ID, id)
 		if errors.Is(err, store.ErrNotFound) {
@@ -143,19 +165,19 @@ func (ls *Lessons) unshareable(ctx context.Context, id lesson.ID) error {
 		least := sia.DefaultSettings().Learning.MinConfidence
 		switch {
 		case l.From.Source == lesson.FromOrganisation: // the original may be found in another repository
-			why = fmt.Errorf("lesson %s of %s came from other repositories; what a repository learned itself is shared", id, r)
+			why = refused("lesson %s of %s came from other repositories; what a repository learned itself is shared", id, r)
 			continue
 		case l.State == lesson.Merged:
-			return fmt.Errorf("lesson %s of %s was merged into %s, which says the same; share that", id, r, l.Into)
+			return refused("lesson %s of %s was merged into %s, which says the same; share that", id, r, l.Into)
 		case !l.Live():
-			return fmt.Errorf("lesson %s of %s is %s: it is told nowhere, so it is not shared", id, r, l.State)
+			return refused("lesson %s of %s is %s: it is told nowhere, so it is not shared", id, r, l.State)
 		case l.Kind == lesson.Tool || l.Kind == lesson.Model:
-			return fmt.Errorf("lesson %s is about a %s in %s, which says nothing about other repositories", id, l.Kind, r)
+			return refused("lesson %s is about a %s in %s, which says nothing about other repositories", id, l.Kind, r)
 		case l.Confidence(ls.now()) < least:
-			return fmt.Errorf("lesson %s of %s has a confidence of %.2f, and %.2f is asked for", id, r, l.Confidence(ls.now()),
+			return refused("lesson %s of %s has a confidence of %.2f, and %.2f is asked for", id, r, l.Confidence(ls.now()),
 				least)
 		}
-		return fmt.Errorf("no other repository of %s has learned what lesson %s of %s says; a lesson is shared when two "+
+		return refused("no other repository of %s has learned what lesson %s of %s says; a lesson is shared when two "+
 			"repositories agree", r.Owner, id, r)
 	}
 	return why

@@ -2,6 +2,7 @@ package learn_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -46,7 +47,7 @@ func TestShare(t *testing.T) {
 	if all, err := w.Agreements(ctx); err != nil || len(all) != 0 {
 		t.Errorf("two owners agree: %+v, %v", all, err)
 	}
-	if _, _, err := w.Share(ctx, b, "root"); err == nil ||
+	if _, _, err := w.Share(ctx, 0, b, "root"); err == nil ||
 		!strings.Contains(err.Error(), "no other repository of globex") {
 		t.Errorf("sharing what one repository learned: %v", err)
 	}
@@ -58,6 +59,13 @@ func TestShare(t *testing.T) {
 	if len(all) != 2 || !all[0].Waits() || !all[1].Waits() {
 		t.Fatalf("%+v", all)
 	}
+	for installation, want := range map[int64]bool{4: true, 6: false} { // acme's, globex's
+		v, already, err := w.Shareable(ctx, installation, secret)
+		var refused lesson.Refused
+		if already || (err == nil) != want || errors.As(err, &refused) == want || want && v.Installation != 4 {
+			t.Errorf("in installation %d: %+v, %v, %v", installation, v, already, err)
+		}
+	}
 	for _, x := range all {
 		for _, l := range x.In {
 			if strings.Contains(fmt.Sprint(l.Shared), token) {
@@ -65,15 +73,18 @@ func TestShare(t *testing.T) {
 			}
 		}
 	}
-	got, isNew, err := w.Share(ctx, secret, "root")
+	got, isNew, err := w.Share(ctx, 0, secret, "root")
 	if err != nil || !isNew || strings.Contains(fmt.Sprint(got), token) ||
 		strings.Contains(fmt.Sprint(got), "abcdefghij") {
 		t.Errorf("shared: %+v, %v, %v", got, isNew, err)
 	}
-	if _, isNew, err = w.Share(ctx, c, "root"); err != nil || !isNew {
+	if _, isNew, err = w.Share(ctx, 0, c, "root"); err != nil || !isNew {
 		t.Errorf("sharing under the other repository's id: %v, %v", isNew, err)
 	}
-	if got, isNew, err := w.Share(ctx, a, "root"); err != nil || isNew || got.Lesson.ID != c {
+	if got, already, err := w.Shareable(ctx, 4, a); err != nil || !already || got.Lesson.ID != c {
+		t.Errorf("what is shared already: %+v, %v, %v", got, already, err)
+	}
+	if got, isNew, err := w.Share(ctx, 0, a, "root"); err != nil || isNew || got.Lesson.ID != c {
 		t.Errorf("what is shared under another id: %+v, %v, %v", got, isNew, err)
 	}
 	all, err = w.Agreements(ctx)
@@ -112,7 +123,7 @@ func TestUnshareable(t *testing.T) {
 	w.must(w.store.PutLessons(ctx, 9, given))
 	var got []string
 	for _, id := range []lesson.ID{merged, given.ID, "bbbbbbbbbbbb"} {
-		_, _, err := w.Share(ctx, id, "root")
+		_, _, err := w.Share(ctx, 0, id, "root")
 		got = append(got, fmt.Sprint(err))
 	}
 	_, _, err = w.Unshare(ctx, kept)
@@ -135,7 +146,7 @@ func TestTeachAgainstWhatIsGone(t *testing.T) {
 	const words = "Run make generate after a change of the schema."
 	a := w.hear(8, words)
 	w.hear(9, words)
-	_, _, err := w.Share(ctx, a, "root")
+	_, _, err := w.Share(ctx, 0, a, "root")
 	w.must(err)
 	w.teach(1, sia.Teach{Learn: "Never run make generate after a change of the schema."})
 	_, err = w.store.TakeSharedLessons(ctx, repo, w.now)

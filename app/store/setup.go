@@ -36,6 +36,13 @@ func setupSlot(now, last time.Time) (slot, due time.Time) {
 	return slot, due
 }
 
+// SetupTime returns about how long a number of pending setups of an installation takes.
+func SetupTime(pending int) time.Duration { return time.Duration(pending) * setupGap }
+
+// MaxTogether is the maximum number of repositories added at once that get a pull request with proposed settings each.
+// More would send a flood of mail.
+const MaxTogether = 10
+
 // SetupState is the state of a repository's setup.
 type SetupState string
 
@@ -56,6 +63,13 @@ type Setup struct {
 	// number of repositories that were added at once, including this one; 0: it is not known to be new
 	Together int
 	Welcome  string // the result of proposing settings, for users; empty: not tried yet
+}
+
+// Unasked reports whether settings were not proposed because of the way the repository was added, so that a person can
+// request it.
+func (v Setup) Unasked() bool {
+	return v.State == SetupDone && v.Welcome != "" && (v.Together == 0 || v.Together > MaxTogether) &&
+		v.Name != sia.OwnersRepo
 }
 
 // SetupResult is the result of a setup.
@@ -126,6 +140,21 @@ func (s *SetupStore) planSetup(
 	}
 	_, err = s.insert(ctx, tx, setupArgs{Repo: repo}, queueSetups, due)
 	return err
+}
+
+// ProposeSettings plans another setup of a repository that proposes settings, as to one that was added alone, subject
+// to the rate limit of its installation.
+func (s *SetupStore) ProposeSettings(ctx context.Context, installation, repo int64) error {
+	return s.write(ctx, "plan to propose settings", func(tx *sql.Tx) error {
+		if err := s.advisoryLock(ctx, tx, setupLock(installation)); err != nil {
+			return err
+		}
+		if err := updateOneTx(ctx, tx, `UPDATE setups SET together = 1 WHERE repo_id = ? AND installation_id = ?`, repo,
+			installation); err != nil {
+			return err
+		}
+		return s.planSetup(ctx, tx, installation, repo, 1, true)
+	})
 }
 
 // setupLock returns the name of the lock for the slots of an installation.

@@ -15,6 +15,7 @@ import (
 	"github.com/sia-bot/sia/app/web/signin"
 	"github.com/sia-bot/sia/app/web/viewer"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lesson"
 )
 
 // A button or a form gives a command in the viewer's name, and the browser returns to the page, which shows the answer.
@@ -237,5 +238,32 @@ func TestALessonIsEdited(t *testing.T) {
 	}
 	if _, body := ask(t, h, reader(), "GET "+address, ""); strings.Contains(body, "Save") {
 		t.Error("who only reads has a form")
+	}
+}
+
+// Administrators of the whole installation are offered to share a lesson where it can be, and else get the reason.
+func TestSharingIsOffered(t *testing.T) {
+	const button, reason = "Tell it to all repositories of acme", "It can&#39;t be shared with the owner&#39;s other " +
+		"repositories: nobody else says so."
+	do := &doer{}
+	h := pages(t, world(t), do)
+	for name, c := range map[string]struct {
+		who          viewer.Viewer
+		refuses      lesson.Refused
+		shared       bool
+		want, absent string
+	}{
+		"it can be":   {who: admin(), want: button, absent: "can&#39;t be shared"},
+		"it can't be": {who: admin(), refuses: "nobody else says so", want: reason, absent: button},
+		"it is":       {who: admin(), shared: true, want: "It is shared with the owner&#39;s other", absent: button},
+		"by a member": {who: member(), want: "Forget it for good", absent: button},
+		"not by members": {who: member(), refuses: "nobody else says so", want: "Forget it for good",
+			absent: "nobody else"},
+	} {
+		do.refuses, do.shared = c.refuses, c.shared
+		_, page := ask(t, h, c.who, "GET /lessons/9/"+string(lessonOf(bookings)), "")
+		if !strings.Contains(page, c.want) || strings.Contains(page, c.absent) {
+			t.Errorf("%s:\n%s", name, page)
+		}
 	}
 }

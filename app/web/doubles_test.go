@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"sync"
@@ -18,8 +19,10 @@ import (
 
 // doer records requests, and answers with the record. The real one is tested in app/webhook.
 type doer struct {
-	mu   sync.Mutex
-	said []string
+	mu      sync.Mutex
+	said    []string
+	refuses lesson.Refused // why no lesson can be shared
+	shared  bool           // every lesson is shared
 }
 
 func (d *doer) note(by sia.Actor, what string) (string, error) {
@@ -58,7 +61,22 @@ func (d *doer) Lift(_ context.Context, by sia.Actor, _ int64) (string, error) {
 	return d.note(by, "lift")
 }
 
-func (d *doer) Share(_ context.Context, id lesson.ID, by string) (store.SharedLesson, bool, error) {
+func (d *doer) SetUpAgain(_ context.Context, by sia.Actor, _ int64, repos []sia.Repo) (string, error) {
+	return d.note(by, fmt.Sprint("set up again: ", repos))
+}
+
+func (d *doer) ProposeSettings(_ context.Context, by sia.Actor, repo store.Repository) (string, error) {
+	return d.note(by, "propose settings: "+repo.String())
+}
+
+func (d *doer) Shareable(_ context.Context, _ int64, _ lesson.ID) (store.SharedLesson, bool, error) {
+	if d.refuses != "" {
+		return store.SharedLesson{}, false, d.refuses
+	}
+	return store.SharedLesson{}, d.shared, nil
+}
+
+func (d *doer) Share(_ context.Context, _ int64, id lesson.ID, by string) (store.SharedLesson, bool, error) {
 	_, err := d.note(sia.Actor{Login: by}, "share "+string(id))
 	return store.SharedLesson{}, true, err
 }

@@ -1,12 +1,15 @@
 package web
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/web/viewer"
@@ -23,17 +26,44 @@ type setupLine struct {
 	Error string           `json:"error,omitempty"`
 	// the result of proposing settings to it; empty: it was not new
 	Welcome string `json:"welcome,omitempty"`
+	Unasked bool   `json:"-"` // settings can be proposed to it
+}
+
+// setupStates are the setup states in the order of the list, each with a word for people.
+var setupStates = []setupTab{{State: store.SetupFailed, Word: "Failed"}, {State: store.SetupPending, Word: "Waiting"},
+	{State: store.SetupDone, Word: "Set up"}, {State: store.SetupArchived, Word: "Archived"}}
+
+// setupTab is a setup state to filter by; the zero State is all of them.
+type setupTab struct {
+	State store.SetupState
+	Word  string
+	N     int // repositories
 }
 
 // installationPage is an installation, for its administrators.
 type installationPage struct {
-	ID        int64       `json:"id"`
-	Account   string      `json:"account"`
-	Suspended bool        `json:"suspended"`
-	Paused    string      `json:"paused,omitempty"` // why everything is paused; empty: it is not
-	Repos     []setupLine `json:"repositories"`     // by name
-	Lifts     bool        `json:"-"`                // it is paused by its own switch, and by no other
+	ID        int64                    `json:"id"`
+	Account   string                   `json:"account"`
+	Suspended bool                     `json:"suspended"`
+	Paused    string                   `json:"paused,omitempty"`       // why everything is paused; empty: it is not
+	Counts    map[store.SetupState]int `json:"counts"`                 // repositories
+	Left      time.Duration            `json:"-"`                      // until all are set up, about
+	Minutes   int                      `json:"minutes_left,omitempty"` // the same
+	State     store.SetupState         `json:"state,omitempty"`        // of those listed; empty: any
+	Page      int                      `json:"page"`                   // from 1
+	More      bool                     `json:"more"`                   // there is a next page
+	Repos     []setupLine              `json:"repositories"`           // of the page: failed ones first, then by name
+	Tabs      []setupTab               `json:"-"`
+	All       int                      `json:"-"` // repositories, in any state
+	Earlier   string                   `json:"-"` // addresses of the adjacent pages; empty: none
+	Later     string                   `json:"-"`
+	Lifts     bool                     `json:"-"` // it is paused by its own switch, and by no other
 }
+
+// Done, Failed and Archived count repositories.
+func (p installationPage) Done() int     { return p.Counts[store.SetupDone] }
+func (p installationPage) Failed() int   { return p.Counts[store.SetupFailed] }
+func (p installationPage) Archived() int { return p.Counts[store.SetupArchived] }
 
 // installationsPage lists the installations that the viewer administers, by account.
 type installationsPage struct {
@@ -100,16 +130,19 @@ func (s *site) installation(r *http.Request) (frame, error) {
 	if err != nil {
 		return frame{}, err
 	}
-	p := installationPage{ID: in.ID, Account: in.Account, Suspended: in.Suspended, Repos: []setupLine{}}
+	p := installationPage{ID: in.ID, Account: in.Account, Suspended: in.Suspended,
+		State: store.SetupState(r.URL.Query().Get("state"))}
+	if p.Page, err = pageNumber(r); err != nil {
+		return frame{}, err
+	}
 	setups, err := s.From.Setups(r.Context(), in.ID)
 	if err != nil {
 		return frame{}, err
 	}
-	pending := false
-	for _, v := range setups {
-		p.Repos = append(p.Repos, setupLine{v.ID, v.String(), v.State, v.Tries, v.Error, v.Welcome})
-		pending = pending || v.State == store.SetupPending
+	if err := p.list(setups); err != nil {
+		return frame{}, err
 	}
+	p.Earlier, p.Later = adjacent(r.URL.Path, url.Values{"state": r.URL.Query()["state"]}, p.Page, len(p.Repos), p.More)
 	halts, err := s.From.Halts(r.Context())
 	for _, h := range halts {
 		switch h.Scope {
@@ -121,10 +154,43 @@ func (s *site) installation(r *http.Request) (frame, error) {
 			}
 		}
 	}
-	return frame{Title: "Installation in " + in.Account, Live: pending, Of: r.URL.Path, Body: p}, err
+	return frame{Title: "Installation in " + in.Account, Live: p.Left > 0, Of: r.URL.Path, Body: p}, err
 }
 
-// switchInstallation pauses or resumes an installation.
+// list counts the setups of an installation, and adds those of the page.
+func (p *installationPage) list(setups []store.Setup) error {
+	p.Counts, p.All, p.Repos = map[store.SetupState]int{}, len(setups), []setupLine{}
+	for _, v := range setups {
+		p.Counts[v.State]++
+	}
+	p.Left = store.SetupTime(p.Counts[store.SetupPending])
+	p.Minutes = int(p.Left.Minutes())
+	p.Tabs = append([]setupTab{{Word: "All", N: p.All}}, setupStates...)
+	listed := p.State == ""
+	for i, tab := range p.Tabs[1:] {
+		p.Tabs[i+1].N = p.Counts[tab.State]
+		listed = listed || tab.State == p.State
+	}
+	if !listed {
+		return badRequest("state: there is no such state of a repository.")
+	}
+	place := func(v store.Setup) int {
+		return slices.IndexFunc(setupStates, func(t setupTab) bool { return t.State == v.State })
+	}
+	slices.SortStableFunc(setups, func(a, b store.Setup) int { return cmp.Compare(place(a), place(b)) })
+	if p.State != "" {
+		setups = slices.DeleteFunc(setups, func(v store.Setup) bool { return v.State != p.State })
+	}
+	rest := setups[min((p.Page-1)*perPage, len(setups)):]
+	p.More = len(rest) > perPage
+	for _, v := range rest[:min(len(rest), perPage)] {
+		p.Repos = append(p.Repos, setupLine{v.ID, v.String(), v.State, v.Tries, v.Error, v.Welcome, v.Unasked()})
+	}
+	return nil
+}
+
+// switchInstallation pauses or resumes an installation, or does what it offers for its
+// repositories.
 func (s *site) switchInstallation(r *http.Request) (n note, err error) {
 	in, err := s.theInstallation(r, r.PathValue("id"))
 	if err != nil {
@@ -137,10 +203,47 @@ func (s *site) switchInstallation(r *http.Request) (n note, err error) {
 		n.text, err = s.Do.Halt(r.Context(), by, in.ID)
 	case "resume":
 		n.text, err = s.Do.Lift(r.Context(), by, in.ID)
+	case "retry":
+		n.text, err = s.setUpAgain(r, in.ID)
+	case "propose":
+		n.text, err = s.proposeSettings(r, in.ID)
 	default:
 		err = badRequest("There is no such button. Load the page again.")
 	}
 	return n, err
+}
+
+// proposeSettings has settings proposed to the repository that the form names.
+func (s *site) proposeSettings(r *http.Request, installation int64) (answer string, err error) {
+	setups, err := s.From.Setups(r.Context(), installation)
+	if err != nil {
+		return "", err
+	}
+	for _, v := range setups {
+		if v.Unasked() && r.PostForm.Get("repo") == strconv.FormatInt(v.ID, 10) {
+			return s.Do.ProposeSettings(r.Context(), viewer.From(r.Context()).By(), v.Repository)
+		}
+	}
+	return "Nothing was done: settings are proposed to it already, or can't be.", nil
+}
+
+// setUpAgain has the repository that the form names set up again, or all that failed.
+func (s *site) setUpAgain(r *http.Request, installation int64) (answer string, err error) {
+	setups, err := s.From.Setups(r.Context(), installation)
+	if err != nil {
+		return "", err
+	}
+	var failed []sia.Repo
+	for _, v := range setups {
+		named := r.PostForm.Get("repo")
+		if v.State == store.SetupFailed && (named == "" || named == strconv.FormatInt(v.ID, 10)) {
+			failed = append(failed, v.Repo)
+		}
+	}
+	if len(failed) == 0 {
+		return "Nothing was done: it has not failed, or is tried again already.", nil
+	}
+	return s.Do.SetUpAgain(r.Context(), viewer.From(r.Context()).By(), installation, failed)
 }
 
 // settingLine is one setting in force.

@@ -2,10 +2,13 @@ package web
 
 import (
 	"cmp"
+	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
@@ -16,6 +19,9 @@ import (
 
 // shownLessons is how many lessons of a repository are shown, the most certain first.
 const shownLessons = 200
+
+// sharingWithin bounds how long a page compares a lesson with those of the owner's other repositories.
+const sharingWithin = 3 * time.Second
 
 // lessonLine is a lesson with its confidence.
 type lessonLine struct {
@@ -58,7 +64,8 @@ type lessonPage struct {
 	Where    store.Repository  `json:"-"`
 	Evidence []lesson.Evidence `json:"evidence"` // oldest first
 	May      bool              `json:"-"`        // the viewer may change or forget it
-	Shares   bool              `json:"-"`        // the viewer may also share it
+	Shares   bool              `json:"-"`        // the viewer may also share it, and it can be
+	Sharing  string            `json:"-"`        // to who may share it: why it can't be; empty: it can
 	Edits    bool              `json:"-"`        // the viewer may also edit its text
 	Draft    lesson.Draft      `json:"-"`        // content of the form
 	Kinds    []lesson.Kind     `json:"-"`        // to choose from
@@ -77,10 +84,36 @@ func (s *site) lesson(r *http.Request) (frame, error) {
 func (s *site) lessonFrame(r *http.Request, repo store.Repository, l lesson.Lesson) (f frame, err error) {
 	v := viewer.From(r.Context())
 	p := lessonPage{lessonLine: lessonLine{l, l.Confidence(s.Now())}, Where: repo,
-		May: l.Live() && v.May(repo.ID, viewer.Writes), Shares: l.Live() && v.Administers(repo.Installation),
+		May:   l.Live() && v.May(repo.ID, viewer.Writes),
 		Edits: l.Editable() && v.May(repo.ID, viewer.Writes), Draft: lesson.DraftOf(l), Kinds: lesson.Kinds}
+	if l.Live() && v.Administers(repo.Installation) {
+		p.Sharing, err = s.sharing(r.Context(), repo, l.ID)
+		p.Shares = p.Sharing == ""
+	}
+	if err != nil {
+		return f, err
+	}
 	p.Evidence, err = s.From.LessonEvidence(r.Context(), repo.ID, l.ID)
 	return frame{Title: "A lesson of " + repo.String(), Body: p}, err
+}
+
+// sharing is the reason why a lesson can't be shared with the owner's other repositories; empty: it can be. If it takes
+// too long to compare it with theirs, it can be too, and the answer to the request says the reason.
+func (s *site) sharing(ctx context.Context, repo store.Repository, id lesson.ID) (why string, err error) {
+	limited, cancel := context.WithTimeout(ctx, sharingWithin)
+	defer cancel()
+	shared, already, err := s.Lessons.Shareable(limited, repo.Installation, id)
+	var refused lesson.Refused
+	switch {
+	case errors.As(err, &refused):
+		return "It can't be shared with the owner's other repositories: " + string(refused) + ".", nil
+	case limited.Err() != nil:
+		return "", ctx.Err()
+	case already:
+		return fmt.Sprintf("It is shared with the owner's other repositories; on the server, “sia lessons unshare %s” "+
+			"takes that back.", shared.Lesson.ID), nil
+	}
+	return "", err
 }
 
 func (s *site) theLesson(r *http.Request, role viewer.Role) (repo store.Repository, l lesson.Lesson, err error) {
@@ -109,7 +142,7 @@ func (s *site) changeLesson(r *http.Request) (note, error) {
 		if !by.Administers(repo.Installation) {
 			return n, badRequest("Only who administers the whole installation shares a lesson among its repositories.")
 		}
-		n.text = s.share(r, l.ID, cmp.Or(by.Actor.Login, "whoever runs the server"))
+		n.text, err = s.share(r, repo.Installation, l.ID, cmp.Or(by.Actor.Login, "whoever runs the server"))
 	default:
 		err = badRequest("There is no such button. Load the page again.")
 	}
@@ -149,16 +182,17 @@ func lessonPath(repo store.Repository, id lesson.ID) string {
 	return "/lessons/" + strconv.FormatInt(repo.ID, 10) + "/" + string(id)
 }
 
-// share shares a lesson and returns the result for people. The reason for a failure may name others' lessons, so only
-// the log has it.
-func (s *site) share(r *http.Request, id lesson.ID, by string) string {
-	switch _, isNew, err := s.Lessons.Share(r.Context(), id, by); {
+// share shares a lesson and returns the result for people.
+func (s *site) share(r *http.Request, installation int64, id lesson.ID, by string) (string, error) {
+	_, isNew, err := s.Lessons.Share(r.Context(), installation, id, by)
+	var refused lesson.Refused
+	switch {
+	case errors.As(err, &refused):
+		return "It is not shared: " + string(refused) + ".", nil
 	case err != nil:
-		s.Logger.WarnContext(r.Context(), "lesson not shared", "lesson", string(id), "error", err)
-		return "It is not shared: two repositories of the owner have to have learned the same, each by itself, and none " +
-			"the opposite. `sia lessons agreed` lists what can be."
+		return "", err
 	case !isNew:
-		return "It is shared already."
+		return "It is shared already.", nil
 	}
-	return "Shared: every repository of the owner gets it from its next attempt on."
+	return "Shared: every repository of the owner gets it from its next attempt on.", nil
 }

@@ -69,11 +69,20 @@ type Doer interface {
 	// Halt pauses an installation, and Lift ends that. The caller checks permission.
 	Halt(ctx context.Context, by sia.Actor, installation int64) (answer string, err error)
 	Lift(ctx context.Context, by sia.Actor, installation int64) (answer string, err error)
+	// SetUpAgain tries again to set up repositories of an installation. The caller checks permission.
+	SetUpAgain(ctx context.Context, by sia.Actor, installation int64, repos []sia.Repo) (answer string, err error)
+	// ProposeSettings has settings proposed to a repository in a pull request. The caller checks permission.
+	ProposeSettings(ctx context.Context, by sia.Actor, repo store.Repository) (answer string, err error)
 }
 
 // Sharer approves sharing a lesson, learned in two repositories of an owner, with all of them.
 type Sharer interface {
-	Share(ctx context.Context, id lesson.ID, by string) (shared store.SharedLesson, isNew bool, err error)
+	// Shareable returns a lesson of an installation as it would be shared, or already is. The error is [lesson.Refused]
+	// if it can't be.
+	Shareable(ctx context.Context, installation int64, id lesson.ID) (v store.SharedLesson, already bool, err error)
+	Share(
+		ctx context.Context, installation int64, id lesson.ID, by string,
+	) (shared store.SharedLesson, isNew bool, err error)
 }
 
 // Settings returns the settings in force in a repository, with their source.

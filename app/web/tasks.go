@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -45,16 +46,14 @@ type tasksPage struct {
 func (s *site) tasks(r *http.Request) (frame, error) {
 	q := r.URL.Query()
 	p := tasksPage{State: sia.State(q.Get("state")), Technique: sia.TechniqueID(q.Get("technique")),
-		Text: text.Clip(q.Get("text"), wanted), Month: q.Get("month"), Page: 1, States: sia.States,
+		Text: text.Clip(q.Get("text"), wanted), Month: q.Get("month"), States: sia.States,
 		Months: lastMonths(s.Now())}
 	var err error
 	if p.repoChoice, err = s.choice(r); err != nil {
 		return frame{}, err
 	}
-	if n := q.Get("page"); n != "" {
-		if p.Page, err = strconv.Atoi(n); err != nil || p.Page < 1 || p.Page > lastPage {
-			return frame{}, badRequest("page: want a number from 1 to 1000; filters find what is further back.")
-		}
+	if p.Page, err = pageNumber(r); err != nil {
+		return frame{}, err
 	}
 	f := store.Find{Repo: p.Repo, Technique: p.Technique, Text: p.Text, Skip: (p.Page - 1) * perPage, Limit: perPage + 1}
 	switch {
@@ -81,27 +80,43 @@ func (s *site) tasks(r *http.Request) (frame, error) {
 	for _, t := range tallies {
 		p.Techniques = append(p.Techniques, t.Name)
 	}
-	p.setAdjacent(q)
+	p.Earlier, p.Later = adjacent("/tasks", url.Values{"repo": q["repo"], "state": q["state"],
+		"technique": q["technique"], "text": q["text"], "month": q["month"]}, p.Page, len(p.Tasks), p.More)
 	live := slices.ContainsFunc(p.Tasks, func(l taskLine) bool { return !l.State.Final() })
 	return frame{Title: "Tasks", Live: live, Body: p}, err
 }
 
-// setAdjacent sets the addresses of the adjacent pages.
-func (p *tasksPage) setAdjacent(q url.Values) {
+// pageNumber is the number of the page of a list, from 1.
+func pageNumber(r *http.Request) (int, error) {
+	n := r.URL.Query().Get("page")
+	if n == "" {
+		return 1, nil
+	}
+	page, err := strconv.Atoi(n)
+	if err != nil || page < 1 || page > lastPage {
+		return 0, badRequest("page: want a number from 1 to 1000; filters find what is further back.")
+	}
+	return page, nil
+}
+
+// adjacent are the addresses of the pages beside one that shows some entries of a list, with the same filters; empty:
+// there is none.
+func adjacent(path string, filters url.Values, page, shown int, more bool) (earlier, later string) {
 	at := func(n int) string {
-		q := url.Values{"repo": q["repo"], "state": q["state"], "technique": q["technique"], "text": q["text"],
-			"month": q["month"], "page": {strconv.Itoa(n)}}
-		return "/tasks?" + q.Encode()
+		q := maps.Clone(filters)
+		q.Set("page", strconv.Itoa(n))
+		return path + "?" + q.Encode()
 	}
 	switch {
-	case p.Page > 1 && len(p.Tasks) == 0:
-		p.Earlier = at(1)
-	case p.Page > 1:
-		p.Earlier = at(p.Page - 1)
+	case page > 1 && shown == 0:
+		earlier = at(1)
+	case page > 1:
+		earlier = at(page - 1)
 	}
-	if p.More && p.Page < lastPage {
-		p.Later = at(p.Page + 1)
+	if more && page < lastPage {
+		later = at(page + 1)
 	}
+	return earlier, later
 }
 
 // lastMonths are the months up to now, as YYYY-MM, newest first.

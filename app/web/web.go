@@ -135,6 +135,7 @@ func (s *site) funcs() template.FuncMap {
 		"exact":      exact,
 		"credits":    credits,
 		"creditSpan": creditSpan,
+		"lasted":     lasted,
 		"ago":        func(t time.Time) string { return ago(t, s.Now()) },
 		"bar":        func(of, in int) template.HTML { return shareOf(of, in).Bar() },
 		"share":      shareOf,

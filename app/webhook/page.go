@@ -165,3 +165,27 @@ func (in *Intake) Lift(ctx context.Context, by sia.Actor, installation int64) (a
 	n, known, err := in.Store.Lift(ctx, sia.InstallationHalt(installation), by.Login, in.Now())
 	return render.InstallationLifted(n, known), err
 }
+
+// SetUpAgain plans another setup of repositories of an installation whose setup failed. The caller checks permission.
+func (in *Intake) SetUpAgain(
+	ctx context.Context, by sia.Actor, installation int64, repos []sia.Repo,
+) (answer string, err error) {
+	if err := in.Store.PlanSetups(ctx, installation, repos, 0, false); err != nil {
+		return "", err
+	}
+	n := text.Count(len(repos), "repository", "repositories")
+	act := store.Act{At: in.Now(), Who: by.Login, What: "set up again", Detail: n}
+	if len(repos) == 1 {
+		act.Repo = repos[0].ID
+	}
+	return n + " will be set up again.", in.Store.LogAct(ctx, act)
+}
+
+// ProposeSettings plans another setup of a repository, which proposes settings to it. The caller checks permission.
+func (in *Intake) ProposeSettings(ctx context.Context, by sia.Actor, repo store.Repository) (answer string, err error) {
+	if err := in.Store.ProposeSettings(ctx, repo.Installation, repo.ID); err != nil {
+		return "", err
+	}
+	return "Settings will be proposed to " + repo.String() + ", in a pull request.",
+		in.Store.LogAct(ctx, store.Act{At: in.Now(), Who: by.Login, What: "propose settings", Repo: repo.ID})
+}

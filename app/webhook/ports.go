@@ -22,6 +22,7 @@ type Store interface {
 	Lift(ctx context.Context, scope sia.HaltScope, by string, at time.Time) (tasks int, known bool, err error)
 	LogAct(ctx context.Context, a store.Act) error
 	PlanSetups(ctx context.Context, installation int64, repos []sia.Repo, together int, again bool) error
+	ProposeSettings(ctx context.Context, installation, repo int64) error
 	RemoveInstallation(ctx context.Context, id int64) error
 	RemoveRepository(ctx context.Context, installation, id int64) error
 	Repositories(ctx context.Context, installation int64) ([]store.Repository, error)

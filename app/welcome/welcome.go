@@ -20,10 +20,6 @@ import (
 // Branch is the head branch of the pull request.
 const Branch = "sia/welcome"
 
-// MaxTogether is the maximum number of repositories added at once that get a pull request each. More would send a
-// flood of mail.
-const MaxTogether = 10
-
 // Settings provides the settings in force in a repository.
 type Settings interface {
 	Settings(ctx context.Context, installation int64, repo sia.Repo) (sia.Settings, error)
@@ -78,9 +74,9 @@ func (w *Welcomer) welcome(ctx context.Context, r store.Setup) (outcome string, 
 	switch {
 	case r.Together == 0:
 		return "the repository is not new", nil
-	case r.Together > MaxTogether:
+	case r.Together > store.MaxTogether:
 		return fmt.Sprintf("%d repositories were added at once, and only up to %d get a pull request each", r.Together,
-			MaxTogether), nil
+			store.MaxTogether), nil
 	case r.Name == sia.OwnersRepo:
 		return "its settings are those of all repositories of the owner", nil
 	}

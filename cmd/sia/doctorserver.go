@@ -222,7 +222,8 @@ func checkSetups(all []store.Setup) (found []doctorFinding) {
 		if s.State == store.SetupFailed {
 			found = append(found, doctorFinding{What: "repository",
 				Detail: s.String() + ": it could not be set up: " + s.Error,
-				Fix:    "mend that, then take the repository out of the app's installation and add it again"})
+				Fix: fmt.Sprintf("mend that, then press “Try again” on SIA's page /installations/%d",
+					s.Repository.Installation)})
 		}
 	}
 	sum := doctorFinding{What: "repositories", OK: true, Weaker: n[store.SetupPending] > 0,

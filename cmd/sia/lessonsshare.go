@@ -141,7 +141,7 @@ type lessonsShareCmd struct {
 // Run approves sharing a lesson.
 func (c *lessonsShareCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store) error {
-		shared, isNew, err := lessonTeacher(e, s).Share(e.Ctx, lesson.ID(c.Lesson), store.Operator)
+		shared, isNew, err := lessonTeacher(e, s).Share(e.Ctx, 0, lesson.ID(c.Lesson), store.Operator)
 		if err != nil {
 			return fmt.Errorf("share: %w", err)
 		}

@@ -12,7 +12,8 @@ import (
 // Doctor counts the repositories by state of their set-up, and names each that failed.
 func TestCheckSetups(t *testing.T) {
 	repo := func(name string, state store.SetupState, err string) store.Setup {
-		return store.Setup{Repository: store.Repository{Repo: sia.Repo{Owner: "acme", Name: name}}, State: state, Error: err}
+		return store.Setup{Repository: store.Repository{Repo: sia.Repo{Owner: "acme", Name: name}, Installation: 3},
+			State: state, Error: err}
 	}
 	if got := checkSetups(nil); got != nil {
 		t.Errorf("of no repositories: %+v", got)
@@ -23,7 +24,7 @@ func TestCheckSetups(t *testing.T) {
 		{What: "repositories", OK: true, Weaker: true,
 			Detail: "1 are set up, 1 wait for their turn, 1 are archived, 1 failed"},
 		{What: "repository", Detail: "acme/b: it could not be set up: no luck",
-			Fix: "mend that, then take the repository out of the app's installation and add it again"},
+			Fix: "mend that, then press “Try again” on SIA's page /installations/3"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -48,7 +48,7 @@ func (l Lesson) Editable() bool {
 	return l.State == Active || l.State == Promoted || l.State == Archived
 }
 
-// Refused is the error for a rejected draft, as a message to the user.
+// Refused is the error for a rejected draft, or a lesson that can't be shared, as a message to the user.
 type Refused string
 
 func (r Refused) Error() string { return string(r) }
