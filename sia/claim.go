@@ -118,3 +118,20 @@ func claimQuestion(what, url string) Escalation {
 			{Letter: alreadyStop, Text: "It is resolved: stop", Fastest: true}},
 	}
 }
+
+// AuthorResolves reports whether an event is the issue author's word that the issue is resolved, the open question. It
+// ends the task and spends nothing, so it counts whatever access the author has.
+func (t Task) AuthorResolves(e Event) bool {
+	q := t.Escalation
+	if q == nil || q.Answered || q.Already == nil || !q.Already.Claimed || t.Author == "" ||
+		!strings.EqualFold(e.By.Login, t.Author) {
+		return false
+	}
+	switch f := e.Fact.(type) {
+	case AnswerGiven:
+		return f.Letter == alreadyStop
+	case Stop:
+		return e.Origin.Command
+	}
+	return false
+}

@@ -64,6 +64,50 @@ func TestSo(t *testing.T) {
 	}
 }
 
+// The issue's author may say that it is resolved, whatever their access: the task then ends. Work takes a person with
+// access, and only this question is the author's.
+func TestAuthorResolves(t *testing.T) {
+	p := claims(t, "")
+	p.task.Author = "Ada"
+	anyway := p.task
+	open := *anyway.Escalation
+	open.Already = &Already{What: "pull request #7, which is open, closes this issue"}
+	anyway.Escalation = &open
+	answered := p.task
+	was := *answered.Escalation
+	was.Answered = true
+	answered.Escalation = &was
+	for _, c := range []struct {
+		task Task
+		by   string
+		fact Fact
+		want bool
+	}{
+		{p.task, "ada", AnswerGiven{Letter: "B"}, true},
+		{p.task, "ada", AnswerGiven{Letter: "B", Text: "since 1.2"}, true},
+		{p.task, "ada", Stop{}, true},
+		{p.task, "ada", AnswerGiven{Letter: "A"}, false},
+		{p.task, "ada", AnswerGiven{Text: "not on Windows"}, false},
+		{p.task, "ada", Start{Anyway: true}, false},
+		{p.task, "bob", AnswerGiven{Letter: "B"}, false},
+		{p.task, "", AnswerGiven{Letter: "B"}, false},
+		{anyway, "ada", AnswerGiven{Letter: "B"}, false},
+		{answered, "ada", AnswerGiven{Letter: "B"}, false},
+		{answered, "ada", Stop{}, false},
+		{Task{Author: "ada"}, "ada", Stop{}, false},
+	} {
+		e := Event{By: Actor{Login: c.by}, Origin: Origin{Command: true}, Fact: c.fact}
+		if got := c.task.AuthorResolves(e); got != c.want {
+			t.Errorf("%s by %q: %v", c.fact.Kind(), c.by, got)
+		}
+	}
+	nobody := p.task
+	nobody.Author = ""
+	if nobody.AuthorResolves(Event{Fact: Stop{}, Origin: Origin{Command: true}}) {
+		t.Error("a deleted account counts as the author")
+	}
+}
+
 // A claim with invalid evidence is a failed attempt that names the evidence.
 func TestSoThatDoesNotHold(t *testing.T) {
 	p := claims(t, "`sh a.sh` fails on `main`:\nno greeting")

@@ -236,6 +236,7 @@ type (
 	// Progressed: a progress report of the running attempt. No move waits for it.
 	Progressed struct {
 		Attempt int    `json:"attempt"`
+		Run     int    `json:"run,omitempty"` // 0: the attempt's only one
 		Turn    int    `json:"turn"`
 		Tests   string `json:"tests,omitempty"` // result of its last test run; empty: none since the last report
 	}

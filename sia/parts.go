@@ -49,6 +49,8 @@ type Part struct {
 
 	Run   int `json:"run,omitempty"`   // number of its last run within the attempt; 0: none
 	Tries int `json:"tries,omitempty"` // number of failed runs
+	// the last progress that was shown, perhaps of an earlier run; nil: none
+	Progress *Progress `json:"progress,omitempty"`
 
 	Commit  SHA       `json:"commit,omitempty"` // its result, unpushed; empty: no change was needed
 	Kept    SHA       `json:"kept,omitempty"`   // work in progress from which its next run continues
@@ -95,6 +97,19 @@ func (a *Attempt) PartOf(run int) (p *Part, number int) {
 		}
 	}
 	return nil, 0
+}
+
+// progressOf returns where the progress of a run is kept; nil: the run has ended.
+func (a *Attempt) progressOf(run int) **Progress {
+	switch p, _ := a.PartOf(run); {
+	case !a.EndedAt.IsZero():
+		return nil
+	case p == nil && (run == 0 || run == a.Runs):
+		return &a.Progress
+	case p != nil && p.State == PartRunning:
+		return &p.Progress
+	}
+	return nil
 }
 
 // Divided reports whether the attempt consists of several agent runs.

@@ -512,20 +512,24 @@ func (p Pull) kind() string {
 	return "pull request"
 }
 
-// progressed records the attempt's progress, for people.
+// progressed records the progress of the attempt, or of one of its runs, for people.
 func (s *step) progressed() {
 	f, a := s.e.Fact.(Progressed), s.t.Attempt()
-	if a == nil || f.Attempt != a.Number || !a.EndedAt.IsZero() || a.Progress != nil && f.Turn <= a.Progress.Turn {
+	var kept **Progress
+	if a != nil && f.Attempt == a.Number {
+		kept = a.progressOf(f.Run)
+	}
+	if kept == nil || *kept != nil && (*kept).Run == f.Run && f.Turn <= (*kept).Turn {
 		s.ignore("it says nothing new of the attempt that runs")
 		return
 	}
-	p := Progress{At: s.e.At, Turn: f.Turn, Tests: f.Tests, TestsAt: s.e.At}
+	p := Progress{At: s.e.At, Run: f.Run, Turn: f.Turn, Tests: f.Tests, TestsAt: s.e.At}
 	if f.Tests == "" {
 		p.TestsAt = time.Time{}
-		if was := a.Progress; was != nil {
+		if was := *kept; was != nil && was.Run == f.Run {
 			p.Tests, p.TestsAt = was.Tests, was.TestsAt
 		}
 	}
-	a.Progress = &p
+	*kept = &p
 	s.because("attempt %d is at turn %d", a.Number, f.Turn)
 }

@@ -370,9 +370,10 @@ func (a *Attempt) book(f AttemptEnded) {
 	a.LeftOut, a.Built = joinOnce(a.LeftOut, f.LeftOut), joinOnce(a.Built, f.Built)
 }
 
-// Progress is the last reported progress of an attempt.
+// Progress is the last reported progress of an attempt, or of one of its parts.
 type Progress struct {
 	At      time.Time `json:"at"`
+	Run     int       `json:"run,omitempty"` // number of the run; 0: the attempt's only one
 	Turn    int       `json:"turn"`
 	Tests   string    `json:"tests,omitempty"`   // result of its last test run; empty: none was reported
 	TestsAt time.Time `json:"tests_at,omitzero"` // when that was reported

@@ -20,11 +20,17 @@ func TestNeed(t *testing.T) {
 	paused := func(by sia.PauseKind, since time.Time) sia.Task {
 		return sia.Task{State: sia.OnHold, Since: since, Pause: &sia.Pause{Kind: by}}
 	}
+	draft := func(head sia.SHA, p sia.Pull) sia.Task {
+		p.Number, p.Draft = 3, true
+		return sia.Task{State: sia.Passed, Head: head, Pull: p}
+	}
+	merged := draft("a", sia.Pull{Refused: "the app may not", Merged: true})
 	seen := map[string]bool{}
 	for i, task := range []sia.Task{
 		green("a", true), green("b", true), asked(now), asked(now.Add(time.Second)), paused(sia.PausedByCredits, now),
 		paused(sia.PausedByTrouble, now.Add(time.Second)), paused(sia.PausedByWorth, now.Add(time.Minute)),
-		paused(sia.PausedByPushes, now.Add(time.Hour)),
+		paused(sia.PausedByPushes, now.Add(time.Hour)), draft("a", sia.Pull{Refused: "the app may not"}),
+		draft("b", sia.Pull{Refused: "the app may not"}),
 	} {
 		task.ID = "7-1"
 		key := needKey(task)
@@ -37,6 +43,7 @@ func TestNeed(t *testing.T) {
 	answered.State = sia.Queued // the last question remains in the task
 	for i, task := range []sia.Task{
 		green("a", false), paused(sia.PausedByPerson, now), paused(sia.PausedByHalt, now), answered, {State: sia.Passed},
+		merged, draft("a", sia.Pull{}), draft("a", sia.Pull{Refused: "the app may not", LeftDraft: true}),
 	} {
 		if key := needKey(task); key != "" {
 			t.Errorf("%d is needed for %q", i, key)

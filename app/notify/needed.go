@@ -18,18 +18,21 @@ const (
 	// grouped in one message.
 	maxPerHour = 10
 
-	maxWaiting = 1000 // maximum number of waiting tasks, those that changed last
+	// maximum number of tasks that wait, and of passed ones that are looked through, those that changed last
+	maxWaiting = 1000
 )
 
 // waiting lists the tasks that wait for a user, the one that has waited longest first.
 func (n *Notifier) waiting(ctx context.Context) (waiting []sia.Task, err error) {
-	tasks, err := n.from.FindTasks(ctx, store.SeesAll(), store.Find{Temperature: sia.Warm, Limit: maxWaiting})
-	if err != nil {
-		return nil, err
-	}
-	for _, t := range tasks {
-		if needKey(t) != "" {
-			waiting = append(waiting, t)
+	for _, open := range []sia.Temperature{sia.Warm, sia.Cold} {
+		tasks, err := n.from.FindTasks(ctx, store.SeesAll(), store.Find{Temperature: open, Limit: maxWaiting})
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range tasks {
+			if needKey(t) != "" {
+				waiting = append(waiting, t)
+			}
 		}
 	}
 	slices.SortFunc(waiting, func(a, b sia.Task) int { return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.ID, b.ID)) })
@@ -38,7 +41,7 @@ func (n *Notifier) waiting(ctx context.Context) (waiting []sia.Task, err error) 
 
 // needKey returns a key for what a task needs from a user: each question, pause or head has another key. It is
 // empty when no user is needed or when users know already: nobody is notified of a task that a user paused,
-// or of each task in a scope that is halted.
+// of a pull request that a user made a draft, or of each task in a scope that is halted.
 func needKey(t sia.Task) string {
 	switch {
 	case t.State == sia.Escalated && t.Escalation != nil:
@@ -47,6 +50,8 @@ func needKey(t sia.Task) string {
 		return fmt.Sprintf("%s/paused/%d", t.ID, t.Since.UnixMicro())
 	case t.State == sia.Checking && t.Gate.AwaitsPerson:
 		return fmt.Sprintf("%s/tests/%s", t.ID, t.Head)
+	case t.Temperature() == sia.Cold && t.Pull.StaysDraft() && !t.Pull.LeftDraft:
+		return fmt.Sprintf("%s/draft/%s", t.ID, t.Head)
 	}
 	return ""
 }

@@ -2,6 +2,7 @@ package render
 
 import (
 	"cmp"
+	"strings"
 
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lazyregexp"
@@ -18,8 +19,8 @@ func AlreadyComment(t sia.Task, e sia.Escalation, l Links) string {
 	}
 	var p page
 	to := ""
-	if a.Claimed && plainLogin.MatchString(t.Author) {
-		to = "@" + t.Author + ": "
+	if a.Claimed {
+		to = toAuthor(t)
 	}
 	p.add(to + "**" + few(e.Question, 20) + "** " + few(sentenceCase(a.What), 25) + ". " +
 		link("Look at it", cmp.Or(a.URL, l.Transcript(t, len(t.Attempts)))))
@@ -28,4 +29,23 @@ func AlreadyComment(t sia.Task, e sia.Escalation, l Links) string {
 		"no approach is used up.")
 	p.fold("How to answer", howToAnswer(t, e))
 	return p.String()
+}
+
+// toAuthor addresses the author, and also the person who asked for the task if the author may not have SIA work
+// on it. It is empty if neither can be mentioned.
+func toAuthor(t sia.Task) string {
+	logins := []string{t.Author}
+	if !sia.Covers(t.Access, permission(t)) && !strings.EqualFold(t.AskedBy.Login, t.Author) {
+		logins = append(logins, t.AskedBy.Login)
+	}
+	to := ""
+	for _, login := range logins {
+		if plainLogin.MatchString(login) {
+			to += "@" + login + " "
+		}
+	}
+	if to == "" {
+		return ""
+	}
+	return strings.TrimSuffix(to, " ") + ": "
 }

@@ -170,8 +170,11 @@ func howToAnswer(t sia.Task, e sia.Escalation) string {
 	if !e.Kind.OnIssue() && !e.AboutChecks() {
 		s += " A comment here without `/sia answer` is the answer, too, unless it begins with a name or asks something."
 	}
-	return s + fmt.Sprintf(" An answer counts from people with %s access. `/sia stop` ends the task instead.",
-		permission(t))
+	s += fmt.Sprintf(" An answer counts from people with %s access.", permission(t))
+	if e.Already != nil && e.Already.Claimed {
+		s += " The issue's author needs none to say that it is resolved."
+	}
+	return s + " `/sia stop` ends the task instead."
 }
 
 func tried(t sia.Task, l Links) string {

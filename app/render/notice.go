@@ -115,6 +115,10 @@ func (r RepoDigest) words() string {
 // needed is what a task waits for, and how a person can continue it; how is empty where what includes it.
 func needed(t sia.Task) (what, how string) {
 	e := t.Escalation
+	if t.State == sia.Passed {
+		return fmt.Sprintf("Pull request #%d is green and still a draft, because SIA may not change that.", t.Pull.Number),
+			"Press “Ready for review” there."
+	}
 	if t.State != sia.Escalated || e == nil {
 		return sentenceCase(Waiting(t)), ""
 	}
@@ -128,8 +132,12 @@ func needed(t sia.Task) (what, how string) {
 	return e.Question, "Tick a box there, or comment `/sia answer` and your own words."
 }
 
-// askedAt is the address at which a person acts: that of the question's issue, if it has one.
+// askedAt is the address at which a person acts: that of the question's issue, if it has one, or of the pull request
+// that is green.
 func askedAt(t sia.Task, l Links) string {
+	if t.State == sia.Passed {
+		return l.Pull(t.Repo, t.Pull.Number)
+	}
 	if t.State == sia.Escalated && t.Escalation != nil && t.Escalation.Issue != 0 {
 		return l.Issue(t.Repo, t.Escalation.Issue)
 	}

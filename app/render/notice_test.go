@@ -39,6 +39,9 @@ func TestNotices(t *testing.T) {
 	tests := waiting(16)
 	tests.State, tests.Gate.AwaitsPerson = sia.Checking, true
 	golden(t, "notice/tests.txt", told(render.NeedsPerson(tests, links)))
+	ready := passed()
+	ready.Pull.Draft, ready.Pull.Refused = true, "the app may not"
+	golden(t, "notice/draft.txt", told(render.NeedsPerson(ready, links)))
 	golden(t, "notice/several.txt", told(render.NeedsPeople([]sia.Task{asked, plan, broke}, links)))
 	golden(t, "notice/one-more.txt", told(render.NeedsPeople([]sia.Task{asked}, links)))
 	golden(t, "notice/test.txt", told(render.TestNotice(links)))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -208,7 +209,15 @@ func tasksWithParts() map[string]sia.Task {
 	held := parallel()
 	held.State, held.Pause = sia.OnHold,
 		&sia.Pause{From: sia.Working, By: sia.Actor{Login: "mia"}, Kind: sia.PausedByPerson, Reason: "asked to pause"}
-	return map[string]sia.Task{"linear": linear(), "parallel": parallel(), "merge": merging(), "together": mergedParts(),
+	last := sia.Progress{Run: 3, Turn: 14, Tests: "The tests fail: go test ./booking, after <!-- 12 s -->"}
+	told, raced, tight, planning := parallel(), racing(), many(), unplanned
+	told.Attempts[0].Parts[1].Progress, told.Attempts[0].Parts[1].Run = &last, 3
+	raced.Attempts[0].Parts[1].Progress, raced.Attempts[0].Parts[1].Run = &last, 3
+	tight.Attempts[0].Parts[2].Progress, tight.Attempts[0].Parts[2].Run = &last, 3
+	planning.Attempts = slices.Clone(planning.Attempts)
+	planning.Attempts[0].Progress = &last
+	return map[string]sia.Task{"told": told, "told-racing": raced, "told-tight": tight, "told-unplanned": planning,
+		"linear": linear(), "parallel": parallel(), "merge": merging(), "together": mergedParts(),
 		"reproduced": reproduced(), "unreproduced": unreproduced(), "race": race(), "racing": racing(), "lost": lost(),
 		"many": many(), "unplanned": unplanned, "whole-after-all": whole, "aggregating": aggregating, "held": held}
 }

@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
@@ -44,8 +45,9 @@ func partsIn(a sia.Attempt, state sia.PartState) (n int) {
 	return n
 }
 
-// partsNow describes the current and the next step of an attempt of several runs.
-func partsNow(a sia.Attempt) string {
+// partsNow describes the current and the next step of an attempt of several runs. plans is the progress of the run that
+// makes the plan.
+func partsNow(a sia.Attempt, plans string) string {
 	with := ""
 	if a.Technique != "" {
 		with = ", with " + approach(a)
@@ -53,7 +55,7 @@ func partsNow(a sia.Attempt) string {
 	const judges = "and the repository's checks decide."
 	switch {
 	case len(a.Parts) == 0:
-		return "A coding agent reads the repository and takes the work apart" + with + ". The parts are then done, put " +
+		return "A coding agent reads the repository and takes the work apart" + with + plans + ". The parts are then done, put " +
 			"together and pushed, " + judges
 	case !a.EndedAt.IsZero():
 		return "What was done is pushed to the branch; the repository's checks decide."
@@ -73,17 +75,24 @@ const (
 	mostOfPart  = 12
 )
 
-// briefParts is the checklist of the present attempt's parts in at most room words, while they are worked on. If not
-// all fit, it lists those in progress.
+// briefParts is the checklist of the present attempt's parts in at most room words, while they are worked on, with the
+// progress of each if there is room. If not all fit, it lists those in progress.
 func briefParts(t sia.Task, room int) string {
 	a := multiRunAttempt(t)
 	if a == nil || len(a.Parts) == 0 || t.State != sia.Working && t.State != sia.OnHold {
 		return ""
 	}
+	quiet := *a
+	quiet.Parts = slices.Clone(a.Parts)
+	for i := range quiet.Parts {
+		quiet.Parts[i].Progress = nil
+	}
 	for _, all := range []bool{true, false} {
-		for most := mostOfPart; most >= leastOfPart; most-- {
-			if s := briefPartList(*a, most, all); words(s) <= room {
-				return s // also when it is empty: none is in progress
+		for _, shown := range []sia.Attempt{*a, quiet} {
+			for most := mostOfPart; most >= leastOfPart; most-- {
+				if s := briefPartList(shown, most, all); words(s) <= room {
+					return s // also when it is empty: none is in progress
+				}
 			}
 		}
 	}
@@ -100,7 +109,12 @@ func briefPartList(a sia.Attempt, most int, all bool) string {
 			left++
 			continue
 		}
-		b.WriteString("- " + briefPart(p, i+1, most) + "\n")
+		b.WriteString("- " + briefPart(p, i+1, most))
+		if now := p.Progress; now != nil && now.Run == p.Run && p.State == sia.PartRunning {
+			verdict, _, _ := strings.Cut(now.Tests, ":")
+			b.WriteString(progressOf(sia.Progress{Turn: now.Turn, Tests: verdict}, 0))
+		}
+		b.WriteString("\n")
 	}
 	if b.Len() > 0 && left > 0 {
 		fmt.Fprintf(&b, "- and %d more, done or waiting\n", left)

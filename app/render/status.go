@@ -209,13 +209,24 @@ func Headline(t sia.Task) string {
 
 // progress is the running attempt's progress; empty before it is reported.
 func progress(t sia.Task) string {
-	a := t.Attempt()
-	if a == nil || a.Progress == nil {
+	switch a := t.Attempt(); {
+	case a == nil || a.Progress == nil:
 		return ""
+	case a.Divided():
+		return progressOf(*a.Progress, 0)
+	default:
+		return progressOf(*a.Progress, t.Settings.Agent.MaxTurns)
 	}
-	s := fmt.Sprintf(" (turn %d of %d", a.Progress.Turn, t.Settings.Agent.MaxTurns)
-	if a.Progress.Tests != "" {
-		s += "; " + few(strings.TrimRight(a.Progress.Tests, ".,"), 6)
+}
+
+// progressOf is the progress of a run with a maximum number of turns; 0: it is not known.
+func progressOf(p sia.Progress, most int) string {
+	s := fmt.Sprintf(" (turn %d", p.Turn)
+	if most > 0 {
+		s += fmt.Sprintf(" of %d", most)
+	}
+	if p.Tests != "" {
+		s += "; " + few(strings.TrimRight(p.Tests, ".,"), 6)
 	}
 	return s + ")"
 }
@@ -277,7 +288,7 @@ func nowText(t sia.Task, room int) string {
 				"somebody has approved the plan."
 		}
 		if a := multiRunAttempt(t); a != nil {
-			return partsNow(*a)
+			return partsNow(*a, progress(t))
 		}
 		s := "The coding agent is at work"
 		if a := t.Attempt(); a != nil && a.Technique != "" {

@@ -195,10 +195,12 @@ func (t *intentRun) dropStale(ctx context.Context) (ended bool, err error) {
 }
 
 // permit asks GitHub whether the sender may do this, and answers politely if not. GitHub gives bots no role in a
-// repository: a bot that the settings name has access.command_permission. Only people may accept changed tests.
+// repository: a bot that the settings name has access.command_permission. Only people may accept changed tests. The
+// issue's author may say that it is resolved where SIA asks that.
 func (t *intentRun) permit(ctx context.Context) (ended bool, err error) {
 	e := t.intent.Event
-	if !t.intent.Permission {
+	notAuthors := func(to target) bool { return !to.current.AuthorResolves(to.event) }
+	if !t.intent.Permission || len(t.targets) > 0 && !slices.ContainsFunc(t.targets, notAuthors) {
 		return false, nil
 	}
 	have, needs := t.set.Access.CommandPermission, neededPermission(t.set, e.Fact)

@@ -99,7 +99,7 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 	}
 	input.Affected, input.Cover = w.tests(t, r, space)
 	input.PushRefusal = w.pushRefusal(t, r, space)
-	res, err := w.agentFor(t, r).Run(ctx, input, w.recorder(t.ID, a.Number, f.Run))
+	res, err := w.agentFor(t, r).Run(ctx, input, w.recorder(t.ID, a, f.Run))
 	cancelled := errors.Is(context.Cause(ctx), store.ErrCancelled)
 	if ctx.Err() != nil && !cancelled {
 		return nil, context.Cause(ctx) // this process is shutting down; another continues the attempt
@@ -453,7 +453,8 @@ func (w *attemptWorker) count(diff gitops.Diff, fact *sia.AttemptEnded) {
 	})
 }
 
-// progressInterval is the interval of progress reports: a long attempt costs GitHub thirty edits of a comment.
+// progressInterval is the interval of an attempt's progress reports: a long attempt costs GitHub thirty edits of a
+// comment.
 const progressInterval = time.Minute
 
 // recorder saves the transcript as it grows, and reports progress.
@@ -463,12 +464,15 @@ type recorder struct {
 	attempt int
 	run     int // 0: the only one
 
-	reported time.Time // time of the last report
-	tests    string    // result of the tests since then
+	interval time.Duration // of its reports
+	reported time.Time     // time of the last report
+	tests    string        // result of the tests since then
 }
 
-func (w *attemptWorker) recorder(task sia.TaskID, attempt, run int) *recorder {
-	return &recorder{common: w.common, task: task, attempt: attempt, run: run, reported: w.Now()}
+// recorder returns a recorder for one run of an attempt. Runs at the same time share the attempt's interval.
+func (w *attemptWorker) recorder(task sia.TaskID, a *sia.Attempt, run int) *recorder {
+	return &recorder{common: w.common, task: task, attempt: a.Number, run: run, reported: w.Now(),
+		interval: progressInterval * time.Duration(max(1, a.Running()))}
 }
 
 // Turn saves one turn.
@@ -479,10 +483,12 @@ func (r *recorder) Turn(ctx context.Context, turn agent.Turn) error {
 	if tests := turn.Tests(); tests != "" {
 		r.tests = tests
 	}
-	// With several runs, each part is displayed separately.
-	if now := r.Now(); r.run == 0 && turn.Kind == agent.TurnModel && now.Sub(r.reported) >= progressInterval {
+	if now := r.Now(); turn.Kind == agent.TurnModel && now.Sub(r.reported) >= r.interval {
 		e := sia.Event{ID: fmt.Sprintf("progress/%d/%d", r.attempt, turn.Number), At: now,
-			Fact: sia.Progressed{Attempt: r.attempt, Turn: turn.Number, Tests: r.tests}}
+			Fact: sia.Progressed{Attempt: r.attempt, Run: r.run, Turn: turn.Number, Tests: r.tests}}
+		if r.run > 0 {
+			e.ID = fmt.Sprintf("progress/%d/%d/%d", r.attempt, r.run, turn.Number)
+		}
 		if _, err := r.Store.Apply(ctx, r.task, sia.Masked(e, r.Secrets.Mask)); err != nil {
 			// The next turn reports it: a failed progress report must not end an attempt.
 			r.Logger.WarnContext(ctx, "how far the attempt has come is not told", "task", r.task, "attempt", r.attempt,

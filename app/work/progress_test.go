@@ -24,7 +24,7 @@ func TestProgressIsTold(t *testing.T) {
 	mask.Know("model-key", "s3cr3t-of-the-server")
 	w := &attemptWorker{common: &common{Deps: Deps{Store: s, Secrets: mask, Logger: slog.New(slog.DiscardHandler),
 		Now: func() time.Time { return now }}}}
-	r := w.recorder(id, 1, 0)
+	r := w.recorder(id, &sia.Attempt{Number: 1}, 0)
 	told := func() *sia.Progress {
 		t.Helper()
 		task, err := s.Task(ctx, id)
@@ -55,6 +55,33 @@ func TestProgressIsTold(t *testing.T) {
 	}
 }
 
+// Parts that run at the same time report once a minute together.
+func TestProgressOfPartsIsTold(t *testing.T) {
+	now := time.Date(2026, 5, 4, 14, 0, 0, 0, time.UTC)
+	s := storetest.Open(t, store.Config{Now: func() time.Time { return now }})
+	id := working(t, s, now)
+	w := &attemptWorker{common: &common{Deps: Deps{Store: s, Secrets: &secret.Masker{},
+		Logger: slog.New(slog.DiscardHandler), Now: func() time.Time { return now }}}}
+	a := &sia.Attempt{Number: 1, Parts: []sia.Part{{State: sia.PartRunning, Run: 2}, {State: sia.PartRunning, Run: 3},
+		{State: sia.PartWaiting}}}
+	for _, run := range []int{2, 3} {
+		r, told := w.recorder(id, a, run), 0
+		for n := 1; n <= 13; n++ { // half a minute a turn
+			before := r.reported
+			if err := r.Turn(t.Context(), agent.Turn{Number: n, At: now, Kind: agent.TurnModel}); err != nil {
+				t.Fatal(err)
+			}
+			if r.reported != before {
+				told++
+			}
+			now = now.Add(30 * time.Second)
+		}
+		if told != 3 {
+			t.Errorf("in six minutes run %d reports %d times", run, told)
+		}
+	}
+}
+
 // An attempt continues if its progress can't be reported, and a later turn reports it.
 func TestProgressThatIsNotTold(t *testing.T) {
 	ctx := t.Context()
@@ -65,7 +92,7 @@ func TestProgressThatIsNotTold(t *testing.T) {
 	var log strings.Builder
 	w := &attemptWorker{common: &common{Deps: Deps{Store: s, Secrets: &secret.Masker{},
 		Now: func() time.Time { return now }, Logger: slog.New(slog.NewTextHandler(&log, nil))}}}
-	r := w.recorder(id, 1, 0)
+	r := w.recorder(id, &sia.Attempt{Number: 1}, 0)
 	db := storetest.Raw(t, url)
 	exec := func(query string) {
 		t.Helper()

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia/config"
@@ -18,12 +21,17 @@ type configCmd struct {
 }
 
 type configCheckCmd struct {
-	File       string `arg:"" help:"The file." type:"path"`
+	File       string `arg:"" optional:"" help:"The file; default: .sia/config.yml of the clone that the working folder is in." type:"path"`
 	cli.Format `embed:""`
 }
 
 // Run checks a settings file.
 func (c *configCheckCmd) Run(e *cli.Env) error {
+	if c.File == "" {
+		if c.File = configOfClone(e.Ctx); c.File == "" {
+			return cli.Usage("there is no %s here: name a file", config.Path)
+		}
+	}
 	b, err := os.ReadFile(c.File)
 	if err != nil {
 		return err
@@ -33,13 +41,18 @@ func (c *configCheckCmd) Run(e *cli.Env) error {
 }
 
 type configExplainCmd struct {
-	Files      []string `arg:"" optional:"" help:"The repository's file, then that of the owner's .github repository: the first that there is counts. Without any, the defaults." type:"path"`
+	Files      []string `arg:"" optional:"" help:"The repository's file, then that of the owner's .github repository: the first that there is counts. Without any, .sia/config.yml of the clone that the working folder is in; the defaults if it has none." type:"path"`
 	cli.Format `embed:""`
 }
 
 // Run explains the settings in force. Of several files some may be missing, as in a repository without settings. If all
 // are missing, their names are wrong.
 func (c *configExplainCmd) Run(e *cli.Env) error {
+	if len(c.Files) == 0 {
+		if own := configOfClone(e.Ctx); own != "" {
+			c.Files = []string{own}
+		}
+	}
 	var files []*config.File
 	var missing error
 	for _, name := range c.Files {
@@ -61,6 +74,20 @@ func (c *configExplainCmd) Run(e *cli.Env) error {
 		return err
 	}
 	return c.Sayf(e, effective.Settings, "%s", effective.Explain())
+}
+
+// configOfClone returns the settings file of the clone that the working folder is in, or of a working folder that is in
+// none; empty: there is no such file.
+func configOfClone(ctx context.Context) string {
+	top := "."
+	if out, err := (localGit{top}).run(ctx, "rev-parse", "--show-toplevel"); err == nil {
+		top = strings.TrimSuffix(string(out), "\n")
+	}
+	file := filepath.Join(top, config.Path)
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	return file
 }
 
 type configSchemaCmd struct {
