@@ -41,7 +41,8 @@ func (c *Client) addCalls(a *answer, resp *Response, req Request) {
 	}
 }
 
-// splitArguments splits a call with several objects as arguments into calls. Gemini's compatible endpoint gives all calls of an answer the same index
+// splitArguments splits a call with several objects as arguments into calls. Gemini's compatible endpoint gives all
+// calls of an answer the same index
 // (https://github.com/NousResearch/hermes-agent/issues/62940). Gateways in front of Anthropic begin with an empty
 // object, and some servers repeat everything.
 func (a *answer) splitArguments() {

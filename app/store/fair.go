@@ -58,7 +58,7 @@ type shares struct {
 	served  map[int64]uint64 // by installation: its last turn
 	turn    uint64           // number of turns
 	from    string           // the lane after which the next fetch begins
-	capped  bool             // an installation with its maximum of running jobs was passed over since the last end of a job
+	capped  bool             // an installation with the maximum of running jobs was passed over since a job ended
 }
 
 func newShares(most int) *shares {

@@ -169,7 +169,7 @@ func TestRunnerRecipe(t *testing.T) {
 func TestServiceRecipe(t *testing.T) {
 	unit := strings.Split(strings.ReplaceAll(root(t, "docs/operations/sia.service"), "\n#", "\n"), "\n")
 	recipe := regexp.MustCompile(`(?s)\nsystemd-run .*?'\n`).FindString(root(t, "docs/operations.md"))
-	_, recipe, _ = strings.Cut(recipe, "app.pem`:") // the second one
+	_, recipe, _ = strings.Cut(recipe, "app.pem`:")                     // the second one
 	recipe = strings.ReplaceAll(recipe, "$CREDENTIALS_DIRECTORY", "%d") // as written in a unit
 	var given []string
 	for _, m := range regexp.MustCompile(` -p (\S+)`).FindAllStringSubmatch(recipe, -1) {

@@ -27,10 +27,11 @@ func readJUnit(r io.Reader, opts Options) (Report, error) {
 			rd.addCase(c)
 			return true
 		})
-		if err != nil && !errors.Is(err, io.EOF) {
+		ended := errors.Is(err, io.EOF)
+		switch {
+		case err != nil && !ended:
 			return Report{}, err
-		}
-		if err != nil || cut != "" {
+		case ended, cut != "":
 			rep := rd.report(opts)
 			rep.Cut = cut
 			return rep, nil

@@ -90,8 +90,8 @@ func TestSheetGolden(t *testing.T) {
 	}
 }
 
-// Everything that users may edit of a lesson is parsed back unchanged; SIA's figures, words and forgotten lessons are in
-// the machine-readable file.
+// Everything that users may edit of a lesson is parsed back unchanged; SIA's figures, words and forgotten lessons are
+// in the machine-readable file.
 func TestSheetReadsBack(t *testing.T) {
 	s := parse(t, write(t, learned(), ""))
 	want := learned()[:3]
@@ -255,8 +255,8 @@ func lessons(t *rapid.T) []lesson.Lesson {
 	return all
 }
 
-// The file is stable: written over itself it is the same byte for byte, and what is read from it has the same words; and
-// there are no edits without a user's edit.
+// The file is stable: written over itself it is the same byte for byte, and what is read from it has the same words;
+// and there are no edits without a user's edit.
 func TestSheetRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ls := lessons(t)

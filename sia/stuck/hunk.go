@@ -33,8 +33,8 @@ const maxHashes = 100_000
 
 // Hunks returns the sorted hashes of the changes of a diff, given as hunks: each with its file's path and its lines,
 // after ' ', '+' or '-'. One change is a run of added and deleted lines without a line of context between them. White
-// space, blank lines and the position in the file are ignored, so that a re-indented or moved change is the same change.
-// Of more than maxHashes changes, the least hashes are a sample that any two diffs share.
+// space, blank lines and the position in the file are ignored: a re-indented or moved change is the same change. Of
+// more than maxHashes changes, the least hashes are a sample that any two diffs share.
 func Hunks(diff iter.Seq2[string, []string]) (hashes []uint64) {
 	var added, deleted []string
 	for path, lines := range diff {
