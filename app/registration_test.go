@@ -13,7 +13,7 @@ import (
 // The stored app completes the configuration, and two apps are never mixed.
 func TestStoredAppFillsIn(t *testing.T) {
 	stored := setup.Registered{GitHub: "https://ghe.example", API: "https://api.example/",
-		PublicURL: "https://sia.example",
+		PublicURL:    "https://sia.example",
 		Registration: github.Registration{ID: 7, PrivateKey: "k", WebhookSecret: "s", ClientID: "i", ClientSecret: "c"}}
 	all := GitHubConfig{URL: "https://ghe.example", API: "https://api.example/", AppID: 7, PrivateKey: []byte("k"),
 		WebhookSecret: "s", ClientID: "i", ClientSecret: "c"}

@@ -208,7 +208,7 @@ func TestFieldsOfAnotherTechnique(t *testing.T) {
 			got, _ := run(t, says(b), diagnose.Input{Task: failed(), Choose: tt.choose})
 			proposed := slices.ContainsFunc(got.Brief.Steps, func(p plan.Part) bool { return strings.Contains(p.Do, "Split off") })
 			if proposed != tt.kept || (got.Hypothesis == "In parts it passes.") != tt.kept || got.Hypothesis == "" {
-				t.Errorf("%s with the hypothesis %q and the steps %q", got.Technique, got.Hypothesis, got.Brief.Steps)
+				t.Errorf("%s with the hypothesis %+v and the steps %q", got.Technique, got.Hypothesis, got.Brief.Steps)
 			}
 		})
 	}
