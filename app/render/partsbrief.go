@@ -55,7 +55,8 @@ func partsNow(a sia.Attempt, plans string) string {
 	const judges = "and the repository's checks decide."
 	switch {
 	case len(a.Parts) == 0:
-		return "A coding agent reads the repository and takes the work apart" + with + plans + ". The parts are then done, put " +
+		return "A coding agent reads the repository and takes the work apart" + with + plans +
+			". The parts are then done, put " +
 			"together and pushed, " + judges
 	case !a.EndedAt.IsZero():
 		return "What was done is pushed to the branch; the repository's checks decide."

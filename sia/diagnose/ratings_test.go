@@ -206,9 +206,11 @@ func TestFieldsOfAnotherTechnique(t *testing.T) {
 	}{{"the pick", nil, true}, {"another", relax, false}} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, _ := run(t, says(b), diagnose.Input{Task: failed(), Choose: tt.choose})
-			proposed := slices.ContainsFunc(got.Brief.Steps, func(p plan.Part) bool { return strings.Contains(p.Do, "Split off") })
+			proposed := slices.ContainsFunc(got.Brief.Steps, func(p plan.Part) bool {
+				return strings.Contains(p.Do, "Split off")
+			})
 			if proposed != tt.kept || (got.Hypothesis == "In parts it passes.") != tt.kept || got.Hypothesis == "" {
-				t.Errorf("%s with the hypothesis %+v and the steps %q", got.Technique, got.Hypothesis, got.Brief.Steps)
+				t.Errorf("%s with the hypothesis %q and the steps %+v", got.Technique, got.Hypothesis, got.Brief.Steps)
 			}
 		})
 	}
@@ -216,7 +218,8 @@ func TestFieldsOfAnotherTechnique(t *testing.T) {
 
 // relax is a Choose function that chooses constraint relaxation, which takes the steps of a diagnosis, too.
 func relax(q diagnose.Choice) (diagnose.Chosen, error) {
-	return diagnose.Chosen{Technique: sia.ConstraintRelaxation, Candidates: q.Candidates, Decision: &sia.Decision{ID: "d3"}}, nil
+	return diagnose.Chosen{Technique: sia.ConstraintRelaxation, Candidates: q.Candidates,
+		Decision: &sia.Decision{ID: "d3"}}, nil
 }
 
 // TestRatedAreCandidates: a technique that the model rates above the mean is a candidate even if it is not listed for

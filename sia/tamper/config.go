@@ -59,8 +59,8 @@ var (
 	// makesAll matches a line of a makefile that changes how all its commands run, but for usualShell; passesOver a
 	// command in a recipe with a failure that does not count.
 	makesAll = lazyregexp.New(`^\.IGNORE\b|^MAKEFLAGS\b.*(?:\s-[a-z]*[iknqt][a-z]*\b|--(?:ignore-errors|keep-going|` +
-		`dry-run|just-print|recon|touch|question))|^SHELL\s*[:?]?=|^set\s+shell\b|^(?:export\s+)?\w*FLAGS\b.*\s-(?:run|short|skip|` +
-		`exec|toolexec|list)\b`)
+		`dry-run|just-print|recon|touch|question))|^SHELL\s*[:?]?=|^set\s+shell\b|^(?:export\s+)?` +
+		`\w*FLAGS\b.*\s-(?:run|short|skip|exec|toolexec|list)\b`)
 	usualShell = lazyregexp.New(`=\s*(?:\[\s*["'])?(?:/usr/bin/env\s+|/(?:usr/)?bin/)?(?:ba|da|z|k)?sh\b`)
 	passesOver = lazyregexp.New(`^[\t ]+@?-\s?\w`)
 	// stopsAtFailure matches the option of a shell script without which a failed command does not end it.
