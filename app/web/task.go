@@ -141,16 +141,11 @@ func (s *site) task(r *http.Request) (frame, error) {
 		return frame{}, err
 	}
 	if viewer.From(r.Context()).May(t.Repo.ID, viewer.Writes) {
-		p.Buttons = buttons(t)
+		p.Buttons = render.PageOffers(t)
 	} else {
 		p.Question = nil // it is shown in the timeline, and can't be answered here
 	}
 	return frame{Title: fmt.Sprintf("%s#%d", t.Repo, t.Issue), Live: !t.State.Final(), About: t.ID, Body: p}, nil
-}
-
-// buttons are the sensible actions in the task's state; other commands need a comment.
-func buttons(t sia.Task) []render.Offer {
-	return slices.DeleteFunc(render.Offers(t), func(o render.Offer) bool { return o.Button() == "" })
 }
 
 // sayToTask gives a task the command of a button or a form.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"embed"
 	"errors"
+	"os/exec"
 	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
@@ -52,6 +53,11 @@ func (c *demoCmd) Run(e *cli.Env) (err error) {
 	}
 	if c.Repo != "" {
 		return c.own(e)
+	}
+	for _, program := range []string{"git", "go"} { // the story's repository is a Go module
+		if _, err := exec.LookPath(program); err != nil {
+			return cli.Usage("the demo needs %s, which is not in PATH: install it, or try `sia run` on a clone of yours", program)
+		}
 	}
 	spec, err := bookings()
 	if err != nil {

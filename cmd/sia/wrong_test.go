@@ -75,3 +75,14 @@ func TestWrongUsage(t *testing.T) {
 		}
 	}
 }
+
+// TestDemoWithoutGo: the demo's repository is a Go module. Without Go its check would fail for another reason than the
+// story tells.
+func TestDemoWithoutGo(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	var said strings.Builder
+	if code := runCommand(t.Context(), []string{"demo"}, io.Discard, &said); code != cli.ExitUsage ||
+		!strings.Contains(said.String(), "the demo needs git, which is not in PATH") {
+		t.Errorf("exit %d: %s", code, said.String())
+	}
+}
