@@ -37,7 +37,7 @@ func (w *checkWorker) countTests(
 		if err != nil {
 			return nil, err
 		}
-		if base <= 0 {
+		if base.Tests <= 0 {
 			head, was := checkRunByID(e.head, p.Head), checkRunByID(e.base, p.Base)
 			if was.RunID == 0 || compared[was.RunID] {
 				continue
@@ -56,34 +56,34 @@ func (w *checkWorker) countTests(
 		if err != nil {
 			return nil, err
 		}
-		if head >= 0 {
-			out = append(out, gate.TestCount{Run: p.Head, Head: head, Base: base})
+		if head.Tests >= 0 {
+			out = append(out, gate.TestCount{Run: p.Head, Head: head.Tests, Base: base.Tests,
+				Failed: head.Failed && !base.Failed})
 		}
 	}
 	return out, nil
 }
 
-// testsRun returns the number of tests in the log of a run, 0 if the log does not contain it, and -1 if there is no
-// log.
-func (w *checkWorker) testsRun(ctx context.Context, t sia.Task, set github.CheckSet, id int64) (int, error) {
+// testsRun returns what the log of a run says of its tests. Their number is 0 if the log does not contain it, and -1 if
+// there is no log.
+func (w *checkWorker) testsRun(ctx context.Context, t sia.Task, set github.CheckSet, id int64) (failure.Ran, error) {
 	run := checkRunByID(set, id)
 	log, err := w.repo(t).JobLog(ctx, run)
 	if errors.Is(err, github.ErrNoLog) {
-		return -1, nil
+		return failure.Ran{Tests: -1}, nil
 	}
 	if err != nil {
-		return 0, err
+		return failure.Ran{}, err
 	}
 	defer log.Close()
-	_, err = io.CopyN(io.Discard, log, max(0, log.Length-countLimit))
-	n := 0
-	if err == nil {
-		n, _, err = failure.CountTests(log)
+	var ran failure.Ran
+	if _, err = io.CopyN(io.Discard, log, max(0, log.Length-countLimit)); err == nil {
+		ran, err = failure.CountTests(log)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("count the tests of %s: %w", run.Name, err)
+		return failure.Ran{}, fmt.Errorf("count the tests of %s: %w", run.Name, err)
 	}
-	return n, nil
+	return ran, nil
 }
 
 // checkRunByID returns the check run with an id from a set that contains it.

@@ -2,6 +2,7 @@ package failure
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"io"
 	"strconv"
@@ -42,22 +43,40 @@ var testSummaries = []struct {
 	{line: lazyregexp.New(`^ok\s+\S+\s+(?:[0-9.]+s|\(cached\))(?:\s+coverage:.*)?()$`)},       // go test: one package
 }
 
-// CountTests returns the number of tests that ran according to a log, summed over all test runs in it. Runners that
-// print no number count one per line of a result. known is false where the log has no summary of tests. Only the first
-// 4 KiB of a line are read. Read errors are returned.
-func CountTests(r io.Reader) (n int, known bool, err error) {
+// someFailed matches a summary with failed tests; oneTest the result of one test.
+var (
+	someFailed = lazyregexp.New(`\b[1-9]\d* (?:tests? )?(?:failed|failing|failures?|errors?)\b|` +
+		`\b(?:Failures|Errors|Failed): *[1-9]|^(?:#|ℹ) fail +[1-9]|^FAIL$`)
+	oneTest  = lazyregexp.New(`^\s*--- `)
+	goFailed = []byte("FAIL") // the last line of go test
+)
+
+// Ran is what a log says of the tests that ran.
+type Ran struct {
+	Tests  int  // summed over all runs of tests; runners that print no number count one per line of a result
+	Known  bool // the log has a summary of tests
+	Failed bool // tests failed in the last run
+}
+
+// CountTests reads the summaries of tests in a log. Only the first 4 KiB of a line are read. Read errors are returned.
+func CountTests(r io.Reader) (out Ran, err error) {
 	lines := bufio.NewReaderSize(r, 4<<10)
 	var cleaner lineCleaner
 	for {
 		raw, more, err := lines.ReadLine()
 		if errors.Is(err, io.EOF) {
-			return n, known, nil
+			return out, nil
 		}
 		if err != nil {
-			return 0, false, err
+			return Ran{}, err
 		}
-		if ran, says := testsOf(cleaner.clean(raw, 1).text); says {
-			n, known = n+ran, true
+		line := cleaner.clean(raw, 1).text
+		ran, says := testsOf(line)
+		if says {
+			out.Tests, out.Known = out.Tests+ran, true
+		}
+		if failed := someFailed.Match(line); says && !oneTest.Match(line) || failed && bytes.Equal(line, goFailed) {
+			out.Failed = failed
 		}
 		for more && err == nil {
 			_, more, err = lines.ReadLine()

@@ -36,14 +36,41 @@ func TestCountTests(t *testing.T) {
 		"go without any": {"ok  \tgithub.com/a/b\t0.003s [no tests to run]\n" +
 			"ok  \tgithub.com/a/c\t0.1s\tcoverage: 81.2% of statements", 1},
 	} {
-		n, known, err := CountTests(strings.NewReader(c.log + "\n"))
-		if n != c.want || !known || err != nil {
-			t.Errorf("%s: %d, known %v, %v; want %d", name, n, known, err, c.want)
+		got, err := CountTests(strings.NewReader(c.log + "\n"))
+		if got.Tests != c.want || !got.Known || err != nil {
+			t.Errorf("%s: %+v, %v; want %d", name, got, err, c.want)
 		}
 	}
 	for _, log := range []string{"", "all good\n", "12 files changed\n", strings.Repeat("x", 1<<20), "tests passed\n"} {
-		if n, known, err := CountTests(strings.NewReader(log)); n != 0 || known || err != nil {
-			t.Errorf("%.20q: %d, known %v, %v", log, n, known, err)
+		if got, err := CountTests(strings.NewReader(log)); got != (Ran{}) || err != nil {
+			t.Errorf("%.20q: %+v, %v", log, got, err)
+		}
+	}
+}
+
+// TestFailedTestsOfALog: the last run of tests counts, because others may have been repeated.
+func TestFailedTestsOfALog(t *testing.T) {
+	for log, want := range map[string]bool{
+		"===== 2 failed, 12 passed, 1 skipped in 0.12s =====":                            true,
+		"===== 12 passed, 1 xfailed in 0.12s =====":                                      false,
+		"===== 1 failed, 2 passed in 0.1s =====\n===== 3 passed in 0.1s =====":           false,
+		"Tests:       1 failed, 2 skipped, 40 passed, 43 total":                          true,
+		"Tests:       40 passed, 40 total":                                               false,
+		"  14 passing (3s)\n  1 failing":                                                 true,
+		"ℹ pass 6\nℹ fail 1":                                                             true,
+		"ℹ pass 6\nℹ fail 0":                                                             false,
+		"[INFO] Tests run: 9, Failures: 1, Errors: 0, Skipped: 2":                        true,
+		"[INFO] Tests run: 9, Failures: 0, Errors: 0, Skipped: 2":                        false,
+		"test result: FAILED. 3 passed; 1 failed; 0 ignored":                             true,
+		"test result: ok. 3 passed; 0 failed; 0 ignored":                                 false,
+		"25 examples, 1 failure, 2 pending":                                              true,
+		"12 runs, 40 assertions, 0 failures, 0 errors, 0 skips":                          false,
+		"Passed!  - Failed:     0, Passed:    31, Skipped:     1, Total:    32":          false,
+		"ok  \ta\t0.1s\n--- FAIL: TestB (0.00s)\nFAIL\nFAIL\tb\t0.1s\nFAIL":              true,
+		"--- FAIL: TestB (0.00s)\nFAIL\nFAIL\tb\t0.1s\nFAIL\nok  \ta\t0.1s\nok  \tb\t1s": false,
+	} {
+		if got, err := CountTests(strings.NewReader(log + "\n")); got.Failed != want || err != nil {
+			t.Errorf("%q: %+v, %v", log, got, err)
 		}
 	}
 }

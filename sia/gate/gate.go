@@ -168,12 +168,12 @@ func (j *judgement) dropFutureTimes() {
 	}
 }
 
-// compareCounts counts it as tampering if a check runs fewer tests than on the base, even
-// if the diff looks harmless: the process may exit before the tests end, or the runner may
-// be configured to leave some out.
+// compareCounts counts it as tampering if a green check runs fewer tests than on the base, or reports failed ones and
+// did not there, even if the diff looks harmless: the process may exit before the tests end, the runner may be
+// configured to leave some out, or their failure may be ignored.
 func (j *judgement) compareCounts() {
 	for _, n := range j.Counts {
-		if n.Head+j.Tests.Dropped >= n.Base {
+		if n.Head+j.Tests.Dropped >= n.Base && !n.Failed {
 			continue
 		}
 		i := slices.IndexFunc(j.checks, func(c check) bool { return c.run.ID == n.Run })
@@ -181,7 +181,9 @@ func (j *judgement) compareCounts() {
 			j.Expectations = false // an issue can't ask for that
 			said := fmt.Sprintf("%s ran %s, and %d on the base commit", j.checks[i].label,
 				text.Count(n.Head, "test"), n.Base)
-			if n.Report != "" {
+			if n.Failed {
+				said = j.checks[i].label + " is green, and its log ends with failed tests, which the base commit's does not"
+			} else if n.Report != "" {
 				said += fmt.Sprintf(", as its test reports (%s) say; gone are, among them, %s", n.Report, n.Gone)
 			}
 			j.Tampering = append(slices.Clip(j.Tampering), said)

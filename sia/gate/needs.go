@@ -109,6 +109,7 @@ type Pair struct{ Head, Base int64 }
 type TestCount struct {
 	Run        int64 // of the commit
 	Head, Base int
+	Failed     bool   // the log of the commit's run ends with failed tests, and the base's does not
 	Report     string // name of the test reports with the numbers; "": they are from the logs
 	Gone       string // tests that only the base's reports have, for people
 }

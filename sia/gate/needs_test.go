@@ -309,13 +309,16 @@ func orNone(attempt int) int {
 	return attempt
 }
 
-// A lower number of tests than on the base waits for a person, as other tampering does.
+// A lower number of tests than on the base waits for a person, as other tampering does, and so do failed tests in the
+// log of a green check.
 func TestFewerTests(t *testing.T) {
 	for n, want := range map[TestCount]sia.GateVerdict{
 		{Run: 1, Head: 3, Base: 12}:  sia.VerdictTampered,
 		{Run: 1, Head: 0, Base: 1}:   sia.VerdictTampered,
 		{Run: 1, Head: 12, Base: 12}: sia.VerdictGreen,
 		{Run: 1, Head: 13, Base: 12}: sia.VerdictGreen,
+
+		{Run: 1, Head: 13, Base: 12, Failed: true}: sia.VerdictTampered, // its failure is ignored
 	} {
 		in := input(job(1, 7, 1, "test", "success"))
 		in.TamperingKnown, in.Final, in.CountsKnown, in.Counts = true, true, true, []TestCount{n}
