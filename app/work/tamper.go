@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
@@ -29,9 +30,18 @@ func (w *checkWorker) tampering(ctx context.Context, t sia.Task) (lines []string
 	if err != nil {
 		return nil, false, fmt.Errorf("look for changes of tests: %w", err)
 	}
-	changes, err := TamperChanges(diff, func(path string, most int64) ([]byte, error) {
+	read := func(path string, most int64) ([]byte, error) {
 		return mirror.ReadFile(ctx, string(t.BaseSHA), path, most)
-	})
+	}
+	workflows, err := mirror.Files(ctx, string(t.BaseSHA), workflowsFolder)
+	if err != nil {
+		return nil, false, fmt.Errorf("look for changes of tests: %w", err)
+	}
+	var names []string
+	for _, f := range workflows {
+		names = append(names, f.Path)
+	}
+	changes, err := TamperChanges(diff, names, read)
 	if err != nil {
 		return nil, false, err
 	}
@@ -49,12 +59,23 @@ func (w *checkWorker) tampering(ctx context.Context, t sia.Task) (lines []string
 	return lines, expectations && len(firm) == 0 && len(lines) > 0, nil
 }
 
-// TamperChanges converts a diff for package tamper; read reads a file of the base of at most the given size, in bytes,
-// also one that did not change.
-func TamperChanges(diff gitops.Diff, read func(path string, most int64) ([]byte, error)) ([]tamper.Change, error) {
+// TamperChanges converts a diff for package tamper. workflows are the paths of the base's workflows; read reads a file of
+// the base of at most the given size, in bytes, also one that did not change.
+func TamperChanges(
+	diff gitops.Diff, workflows []string, read func(path string, most int64) ([]byte, error),
+) ([]tamper.Change, error) {
+	var commands strings.Builder
+	for _, path := range workflows {
+		b, err := read(path, oldLimit)
+		if err != nil && !errors.Is(err, gitops.ErrTooLarge) && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("look for changes of tests: %w", err)
+		}
+		commands.Write(append(b, '\n'))
+	}
 	changes := make([]tamper.Change, len(diff.Files))
 	for i, f := range diff.Files {
 		c := change(f, diff.Truncated)
+		c.Runs = tamper.RunBy(commands.String(), cmp.Or(f.OldPath, f.Path))
 		if tamper.ReadsOld(c) {
 			old, err := read(cmp.Or(f.OldPath, f.Path), oldLimit)
 			if err != nil && !errors.Is(err, gitops.ErrTooLarge) && !errors.Is(err, fs.ErrNotExist) {

@@ -56,7 +56,8 @@ func (c *demoCmd) Run(e *cli.Env) (err error) {
 	}
 	for _, program := range []string{"git", "go"} { // the story's repository is a Go module
 		if _, err := exec.LookPath(program); err != nil {
-			return cli.Usage("the demo needs %s, which is not in PATH: install it, or try `sia run` on a clone of yours", program)
+			return cli.Usage("the demo needs %s, which is not in PATH: install it, or try `sia run` on a clone of yours",
+				program)
 		}
 	}
 	spec, err := bookings()

@@ -136,7 +136,11 @@ func (g localGit) changes(ctx context.Context, base, head string) ([]tamper.Chan
 	for _, c := range changed {
 		was[c.Path] = c.Was.ID
 	}
-	return work.TamperChanges(diff, func(path string, most int64) ([]byte, error) {
+	workflows, err := g.run(ctx, "ls-tree", "-r", "-z", "--name-only", base, ".github/workflows/")
+	if err != nil {
+		return nil, err
+	}
+	return work.TamperChanges(diff, strings.Split(string(workflows), "\x00"), func(path string, most int64) ([]byte, error) {
 		if id := was[path]; id != "" {
 			return history.Blob(id, most)
 		}

@@ -83,7 +83,7 @@ func (r *localRun) baseEntries(ctx context.Context, head string) (entries string
 			if was == "" {
 				continue
 			}
-		case !isMake && !isTestFile(p) && !runBy(r.job.settings.Agent.Test, p):
+		case !isMake && !isTestFile(p) && !tamper.RunBy(r.job.settings.Agent.Test, p):
 			continue
 		case isNew:
 			fmt.Fprintf(&removed, "0 %s\t%s\x00", was, p)
@@ -109,20 +109,6 @@ var isMakefile = lazyregexp.New(`(?i)^(?:(?:gnu)?makefile|.*\.mk)$`)
 // base's code a change can't pass.
 func isTestFile(p string) bool {
 	return tamper.IsTest(p) && (path.Ext(p) != ".rs" || slices.Contains(strings.Split(path.Dir(p), "/"), "tests"))
-}
-
-// shellScript matches a script that a command may run. Other files that a command names may be the code that it tests.
-var shellScript = lazyregexp.New(`(?i)\.(?:sh|bash|zsh|bats)$|^[^.]*(?:test|check|spec|verify|lint)[^.]*$`)
-
-// runBy reports whether a command names a script: by its path, or by the end of it, as after a change of folders. A
-// bare word, such as a target of make, names no script in a folder.
-func runBy(command, p string) bool {
-	return shellScript.MatchString(path.Base(p)) && slices.ContainsFunc(strings.FieldsFunc(command, func(c rune) bool {
-		return strings.ContainsRune(" \t\n;&|()\"'", c)
-	}), func(word string) bool {
-		named := strings.TrimPrefix(path.Clean(word), "../")
-		return p == named || strings.ContainsAny(word, "/.") && strings.HasSuffix(p, "/"+named)
-	})
 }
 
 // withScripts stores a package.json with the scripts of an earlier version, apart from new ones, and returns its id; ""

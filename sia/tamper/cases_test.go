@@ -136,12 +136,18 @@ func readCases(a *txtar.Archive) []*testCase {
 // changes returns the changes of a case, as diffs with three lines of context.
 func (c *testCase) changes(whole bool) []Change {
 	var out []Change
+	workflows := ""
+	for p, text := range c.old {
+		if strings.HasPrefix(p, ".github/workflows/") {
+			workflows += text
+		}
+	}
 	renamed := map[string]bool{}
 	for _, from := range c.renames {
 		renamed[from] = true
 	}
 	for p, text := range c.new {
-		ch := Change{Path: p, Status: "added"}
+		ch := Change{Path: p, Status: "added", Runs: RunBy(workflows, p)}
 		old, was := c.old[p]
 		if from, ok := c.renames[p]; ok {
 			ch.Status, ch.OldPath, old = "renamed", from, c.old[from]
@@ -164,7 +170,7 @@ func (c *testCase) changes(whole bool) []Change {
 	}
 	for p, text := range c.old {
 		if _, ok := c.new[p]; !ok && !renamed[p] {
-			out = append(out, Change{Path: p, Status: "deleted", Hunks: diffHunks(text, "")})
+			out = append(out, Change{Path: p, Status: "deleted", Runs: RunBy(workflows, p), Hunks: diffHunks(text, "")})
 		}
 	}
 	slices.SortFunc(out, func(a, b Change) int { return strings.Compare(a.Path, b.Path) })

@@ -1,6 +1,7 @@
 package tamper
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -79,4 +80,18 @@ func runsLess(was, is []string) bool {
 // replaced reports whether one of the added commands checks at least as much as a removed one.
 func replaced(was []string, came [][]string) bool {
 	return slices.ContainsFunc(came, func(is []string) bool { return !runsLess(was, is) })
+}
+
+// shellScript matches the name of a script. Other files that a command names may be the code that it tests.
+var shellScript = lazyregexp.New(`(?i)\.(?:sh|bash|zsh|bats|ps1)$|^[^.]+$`)
+
+// RunBy reports whether commands name a script: by its path, or by the end of it, as after a change of folders. A bare
+// word, such as a target of make, names no script in a folder.
+func RunBy(commands, p string) bool {
+	return shellScript.MatchString(path.Base(p)) && slices.ContainsFunc(strings.FieldsFunc(commands, func(c rune) bool {
+		return strings.ContainsRune(" \t\n;&|()\"'", c)
+	}), func(word string) bool {
+		named := strings.TrimPrefix(path.Clean(word), "../")
+		return p == named || strings.ContainsAny(word, "/.") && strings.HasSuffix(p, "/"+named)
+	})
 }

@@ -111,7 +111,7 @@ func (d *setting) configGone(i int, r *row) {
 	switch was := command(r.raw); {
 	case d.linter:
 		d.report(ChangedUpkeep, r, "what linters look at was changed")
-	case commandFile.MatchString(d.name) && stopsAtFailure.MatchString(r.raw):
+	case d.script && stopsAtFailure.MatchString(r.raw):
 		d.report(DisabledCheck, r, "failures of checks are ignored")
 	case makefile.MatchString(d.name) && d.needsLess(r):
 		d.report(DisabledCheck, r, "a target that checks something needs less")
@@ -133,7 +133,7 @@ func (d *setting) checks(rows []row, i int) bool {
 	switch {
 	case d.name == "package.json":
 		return checkScript.MatchString(rows[i].raw)
-	case commandFile.MatchString(d.name):
+	case d.script:
 		return !strings.HasSuffix(rows[i].code, ":")
 	}
 	for j := i - 1; j >= 0 && makefile.MatchString(d.name) && rows[i].indent > 0; j-- {

@@ -4,8 +4,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-
-	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // setting is a change of a file that configures checks. It is read line by line.
@@ -13,6 +11,7 @@ type setting struct {
 	*Change
 	role
 	name     string // file name in lower case
+	script   bool   // it has commands alone, which run checks
 	old, new []row  // row.code is the line without its comment
 	pool     *pool
 	findings []Finding
@@ -49,11 +48,11 @@ func settings(changes []Change) []Finding {
 		}
 		was.ci = was.ci || is.ci
 		name := strings.ToLower(path.Base(c.before()))
-		if !was.ci && (!was.config && !is.config || is.test && !commandFile.MatchString(name) ||
-			exampleFolder.MatchString(c.before())) {
+		script := c.Runs || commandFile.MatchString(name)
+		if !was.ci && !c.Runs && (!was.config && !is.config || is.test && !script || exampleFolder.MatchString(c.before())) {
 			continue
 		}
-		d := &setting{Change: c, role: was, name: name, pool: p}
+		d := &setting{Change: c, role: was, name: name, script: script, pool: p}
 		d.old, d.new = c.sides()
 		for i := range d.old {
 			if r := d.old[i].plain(); !r.unchanged {
@@ -103,9 +102,9 @@ func (d *setting) whole() {
 				break
 			}
 		}
-	case d.Opaque, gone && (d.runner || d.linter):
+	case d.Opaque, gone && (d.runner || d.linter || d.Runs):
 		kind := ChangedUpkeep
-		if d.runner || d.ci {
+		if d.runner || d.ci || d.Runs {
 			kind = DisabledCheck
 		}
 		d.findings = []Finding{{Kind: kind, Path: d.Path, Why: "what runs checks was deleted, or changed beyond comparing"}}
@@ -144,39 +143,4 @@ func section(rows []row, i int) string {
 		}
 	}
 	return ""
-}
-
-var (
-	// dependency matches a vendored file of third-party code, manifest a file that lists dependencies. The first group is
-	// the folder, the second matches for Go.
-	dependency = lazyregexp.New(`^((?:.*?/)?)(?:(vendor/.+\.go)|node_modules/.+)$`)
-	manifest   = lazyregexp.New(`^((?:.*?/)?)(?:(go\.(?:mod|sum|work)|vendor/modules\.txt)|package\.json|` +
-		`[\w.\-]*lock[\w.\-]*)$`)
-)
-
-// unlistedDependencies reports vendored dependencies that changed while their manifest did not: tests would run with
-// other code than listed. A new modules.txt does not count.
-func unlistedDependencies(changes []Change) []Finding {
-	type place struct {
-		root   string
-		golang bool
-	}
-	listed := map[place]bool{}
-	for i := range changes {
-		if m := manifest.FindStringSubmatch(changes[i].Path); m != nil &&
-			(changes[i].Status != "added" || path.Base(changes[i].Path) != "modules.txt") {
-			listed[place{m[1], m[2] != ""}] = true
-		}
-	}
-	var out []Finding
-	for i := range changes {
-		c := &changes[i]
-		m := dependency.FindStringSubmatch(c.Path)
-		if m == nil || roleOf(c.Path).fixture || listed[place{m[1], m[2] != ""}] {
-			continue
-		}
-		listed[place{m[1], m[2] != ""}] = true // one finding is enough
-		out = append(out, c.places(DisabledCheck, "a dependency was changed, and what lists it was not")[:1]...)
-	}
-	return out
 }

@@ -14,6 +14,7 @@ type Change struct {
 	Hunks   []Hunk
 	Old     string // text of the file on the base; if empty, only the hunks are read
 	Opaque  bool   // the content differs, but the hunks are missing: binary or too large
+	Runs    bool   // a workflow of the base runs it
 	Hides   string // a file of the base that is not read any more because of this one; see [MayHide]
 }
 
@@ -28,7 +29,7 @@ type Hunk struct {
 // all repositories: the reviewer is asked about upkeep of workflows. The result is sorted by path and line and has at
 // most 200 findings.
 func Find(changes []Change, protected []string, everywhere ...string) []Finding {
-	out := slices.Concat(tests(changes), settings(changes), unlistedDependencies(changes))
+	out := slices.Concat(tests(changes), settings(changes))
 	named, always := newGuard(protected), newGuard(everywhere)
 	moved := removed(changes)
 	for i := range changes {
@@ -48,7 +49,7 @@ func Find(changes []Change, protected []string, everywhere ...string) []Finding 
 // configures checks or CI.
 func ReadsOld(c Change) bool {
 	r := roleOf(c.before())
-	return c.Status != "added" && c.Status != "deleted" && len(c.Hunks) > 0 && (r.test || r.maybe || r.config || r.ci)
+	return c.Status != "added" && c.Status != "deleted" && len(c.Hunks) > 0 && (r.test || r.maybe || r.config || r.ci || c.Runs)
 }
 
 // makefiles are the names that make looks for, in this order. It reads the first one only.
