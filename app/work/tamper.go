@@ -59,8 +59,8 @@ func (w *checkWorker) tampering(ctx context.Context, t sia.Task) (lines []string
 	return lines, expectations && len(firm) == 0 && len(lines) > 0, nil
 }
 
-// TamperChanges converts a diff for package tamper. workflows are the paths of the base's workflows; read reads a file of
-// the base of at most the given size, in bytes, also one that did not change.
+// TamperChanges converts a diff for package tamper. workflows are the paths of the base's workflows; read reads a file
+// of the base of at most the given size, in bytes, also one that did not change.
 func TamperChanges(
 	diff gitops.Diff, workflows []string, read func(path string, most int64) ([]byte, error),
 ) ([]tamper.Change, error) {

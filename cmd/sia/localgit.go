@@ -140,7 +140,8 @@ func (g localGit) changes(ctx context.Context, base, head string) ([]tamper.Chan
 	if err != nil {
 		return nil, err
 	}
-	return work.TamperChanges(diff, strings.Split(string(workflows), "\x00"), func(path string, most int64) ([]byte, error) {
+	names := strings.Split(strings.TrimSuffix(string(workflows), "\x00"), "\x00")
+	return work.TamperChanges(diff, names, func(path string, most int64) ([]byte, error) {
 		if id := was[path]; id != "" {
 			return history.Blob(id, most)
 		}

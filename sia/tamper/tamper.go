@@ -49,7 +49,8 @@ func Find(changes []Change, protected []string, everywhere ...string) []Finding 
 // configures checks or CI.
 func ReadsOld(c Change) bool {
 	r := roleOf(c.before())
-	return c.Status != "added" && c.Status != "deleted" && len(c.Hunks) > 0 && (r.test || r.maybe || r.config || r.ci || c.Runs)
+	return c.Status != "added" && c.Status != "deleted" && len(c.Hunks) > 0 &&
+		(r.test || r.maybe || r.config || r.ci || c.Runs)
 }
 
 // makefiles are the names that make looks for, in this order. It reads the first one only.
