@@ -52,7 +52,8 @@ func (r *logReader) matched(l *line, h keywordHits, known bool, count int) (m, l
 				r.heads[ru.opens] = l.n
 				return lift, nil, test
 			}
-			if ru.class == TestFailure && ru.needs != numberedList && !known && len(r.tests) < MaxTests {
+			if ru.class == TestFailure && ru.needs != numberedList && !known && len(r.tests) < MaxTests &&
+				!r.hasItems(ru) {
 				test = r.noteTest(ru, l, text)
 			}
 			if !ru.soft {

@@ -223,9 +223,13 @@ func (r *logReader) isOneTooMany(m *rule) bool {
 	if r.items == nil || r.itemStep != r.step {
 		r.items, r.itemStep = map[*rule]int{}, r.step
 	}
+	full := r.hasItems(m)
 	r.items[m]++
-	return r.items[m] > maxItems
+	return full
 }
+
+// hasItems reports whether a rule has found the maximum number of items in the present step.
+func (r *logReader) hasItems(m *rule) bool { return r.itemStep == r.step && r.items[m] >= maxItems }
 
 // reopen reopens the block of the line above if the CI system marks both lines as errors: it marks each line of a
 // message separately.
