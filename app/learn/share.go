@@ -170,7 +170,7 @@ func (ls *Lessons) unshareable(ctx context.Context, installation int64, id lesso
 		case l.State == lesson.Merged:
 			return refused("lesson %s of %s was merged into %s, which says the same; share that", id, r, l.Into)
 		case !l.Live():
-			return refused("lesson %s of %s is %s: it is told nowhere, so it is not shared", id, r, l.State)
+			return refused("lesson %s of %s is %s: no attempt gets it, so it is not shared", id, r, l.State)
 		case l.Kind == lesson.Tool || l.Kind == lesson.Model:
 			return refused("lesson %s is about a %s in %s, which says nothing about other repositories", id, l.Kind, r)
 		case l.Confidence(ls.now()) < least:

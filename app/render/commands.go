@@ -32,13 +32,13 @@ var buttons = map[string]string{ActionPause: "Pause", ActionStop: "Stop", Action
 // Button is the text on the offer's button; empty: it has none.
 func (o Offer) Button() string { return buttons[o.Name] }
 
-var pauseOffer = Offer{ActionPause, "/sia pause", "holds the task where it is"}
+var pause = Offer{ActionPause, "/sia pause", "holds the task where it is"}
 
 // PageOffers lists the offers with a button on a task's page, where a task that waits for a person can be paused, too.
 func PageOffers(t sia.Task) []Offer {
 	all := slices.DeleteFunc(Offers(t), func(o Offer) bool { return o.Button() == "" })
-	if waits := t.State == sia.Escalated || AwaitsTestAcceptance(t); waits && !slices.Contains(all, pauseOffer) {
-		all = slices.Insert(all, len(all)-1, pauseOffer) // before Stop
+	if t.State == sia.Escalated || AwaitsTestAcceptance(t) {
+		all = slices.Insert(all, len(all)-1, pause) // before Stop
 	}
 	return all
 }
@@ -46,7 +46,6 @@ func PageOffers(t sia.Task) []Offer {
 // Offers lists the commands that make sense in the task's state, most useful first.
 func Offers(t sia.Task) []Offer {
 	stop := Offer{ActionStop, "/sia stop", "ends the task and keeps what was done"}
-	pause := pauseOffer
 	start := func(write, does string) []Offer { return []Offer{{"start", write, does}} }
 	switch t.State {
 	case sia.Escalated:

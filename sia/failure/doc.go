@@ -33,7 +33,7 @@
 // linear in its length; regular expressions are RE2 and see a bounded part of a line. Text quoted in a report is valid
 // UTF-8 without control and bidirectional characters; it is not redacted.
 //
-// The package imports sia, sia/junit and sia/keyword, and is safe for concurrent use: the rules
+// The package imports sia, sia/junit, sia/keyword and sia/view, and is safe for concurrent use: the rules
 // are built once and never change.
 //
 // Start reading at [Read] and reader.go.

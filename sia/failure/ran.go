@@ -2,7 +2,6 @@ package failure
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"io"
 	"strconv"
@@ -43,12 +42,13 @@ var testSummaries = []struct {
 	{line: lazyregexp.New(`^ok\s+\S+\s+(?:[0-9.]+s|\(cached\))(?:\s+coverage:.*)?()$`)},       // go test: one package
 }
 
-// someFailed matches a summary with failed tests; oneTest the result of one test.
 var (
+	// someFailed matches a summary with failed tests.
 	someFailed = lazyregexp.New(`\b[1-9]\d* (?:tests? )?(?:failed|failing|failures?|errors?)\b|` +
-		`\b(?:Failures|Errors|Failed): *[1-9]|^(?:#|ℹ) fail +[1-9]|^FAIL$`)
-	oneTest  = lazyregexp.New(`^\s*--- `)
-	goFailed = []byte("FAIL") // the last line of go test
+		`\b(?:Failures|Errors|Failed): *[1-9]|^(?:#|ℹ) fail +[1-9]`)
+	// runFailed matches the line that ends a failed run of go test or unittest. Their summaries lack that.
+	runFailed = lazyregexp.New(`^FAIL(?:$|ED \()`)
+	oneTest   = lazyregexp.New(`^\s*--- `) // the result of one test, in go test -v
 )
 
 // Ran is what a log says of the tests that ran.
@@ -75,8 +75,11 @@ func CountTests(r io.Reader) (out Ran, err error) {
 		if says {
 			out.Tests, out.Known = out.Tests+ran, true
 		}
-		if failed := someFailed.Match(line); says && !oneTest.Match(line) || failed && bytes.Equal(line, goFailed) {
-			out.Failed = failed
+		switch {
+		case runFailed.Match(line):
+			out.Failed = true
+		case says && !oneTest.Match(line):
+			out.Failed = someFailed.Match(line)
 		}
 		for more && err == nil {
 			_, more, err = lines.ReadLine()

@@ -66,6 +66,8 @@ func TestFailedTestsOfALog(t *testing.T) {
 		"25 examples, 1 failure, 2 pending":                                              true,
 		"12 runs, 40 assertions, 0 failures, 0 errors, 0 skips":                          false,
 		"Passed!  - Failed:     0, Passed:    31, Skipped:     1, Total:    32":          false,
+		"Ran 3 tests in 0.003s\n\nFAILED (failures=1)":                                   true,
+		"Ran 3 tests in 0.003s\n\nOK":                                                    false,
 		"ok  \ta\t0.1s\n--- FAIL: TestB (0.00s)\nFAIL\nFAIL\tb\t0.1s\nFAIL":              true,
 		"--- FAIL: TestB (0.00s)\nFAIL\nFAIL\tb\t0.1s\nFAIL\nok  \ta\t0.1s\nok  \tb\t1s": false,
 	} {

@@ -316,7 +316,7 @@ func TestPackagesOfGoTests(t *testing.T) {
 		t.Errorf("the failed tests are %q, want %q", got, want)
 	}
 	if f := CheckFailure("test", "", rep); len(f.Tests) != 1 {
-		t.Errorf("people are told of %q", f.Tests)
+		t.Errorf("the task stores %q", f.Tests)
 	}
 }
 
