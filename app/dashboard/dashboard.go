@@ -19,6 +19,7 @@ import (
 // Store is what a dashboard needs of the database. [store.Store] implements it.
 type Store interface {
 	Costs(ctx context.Context, v store.Visibility, times ...time.Time) ([]store.Cost, error)
+	FindTasks(ctx context.Context, v store.Visibility, f store.Find) ([]sia.Task, error)
 	HaltOver(ctx context.Context, installation, repo int64) (store.Halt, bool, error)
 	Lessons(ctx context.Context, repo int64) ([]lesson.Lesson, error)
 	Repositories(ctx context.Context, installation int64) ([]store.Repository, error)
@@ -32,9 +33,9 @@ type Settings interface {
 
 const (
 	recheckInterval = time.Hour // of an unchanged issue: somebody may have deleted or edited it
-	maxTasks        = 200
-	maxLessons      = 5  // latest lessons
-	costWeeks       = 12 // on which the forecast is based
+	maxTasks        = 200       // of each list
+	maxLessons      = 5         // latest lessons
+	costWeeks       = 12        // on which the forecast is based
 )
 
 // Dashboards updates the dashboards of all repositories. It is safe for concurrent use.
@@ -119,6 +120,11 @@ func (d *Dashboards) update(ctx context.Context, installation int64, repo sia.Re
 // view gathers the content of a dashboard.
 func (d *Dashboards) view(ctx context.Context, installation int64, repo sia.Repo) (v render.Board, err error) {
 	if v.Tasks, err = d.store.Tasks(ctx, store.Filter{Repo: repo.ID, Open: true, Limit: maxTasks}); err != nil {
+		return v, err
+	}
+	v.Ready, err = d.store.FindTasks(ctx, store.SeesAll(), store.Find{Repo: repo.ID, Temperature: sia.Cold, Oldest: true,
+		Limit: maxTasks})
+	if err != nil {
 		return v, err
 	}
 	halt, halted, err := d.store.HaltOver(ctx, installation, repo.ID)

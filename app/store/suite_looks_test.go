@@ -65,6 +65,7 @@ func testPlans(t *testing.T, s *fixture) {
 	inRepo, repoArgs := store.TasksQuery(store.Filter{Repo: 7, Open: true, Limit: 200})
 	inState, stateArgs := store.TasksQuery(store.Filter{State: sia.Escalated})
 	waiting, waitingArgs := s.FindQuery(store.SeesOnly(7), store.Find{Temperature: sia.Warm, Limit: 20})
+	ready, readyArgs := s.FindQuery(store.SeesAll(), store.Find{Temperature: sia.Cold, Oldest: true, Limit: 20})
 	open, openArgs := s.OpenQuery(store.SeesAll())
 	db := storetest.Raw(t, s.url)
 	for name, c := range map[string]struct {
@@ -80,6 +81,7 @@ func testPlans(t *testing.T, s *fixture) {
 		"tasks of a repo":    {inRepo, "tasks_repo", repoArgs},
 		"tasks in a state":   {inState, "tasks_state", stateArgs},
 		"tasks that wait":    {waiting, "tasks_temperature", waitingArgs},
+		"tasks to review":    {ready, "tasks_temperature", readyArgs},
 		"open tasks":         {open, "tasks_temperature", openArgs},
 		"flips to be pruned": {`SELECT repo_id FROM flips WHERE at < ? LIMIT ?`, "flips_at", []any{1, 2}},
 	} {

@@ -77,6 +77,7 @@ func testFound(t *testing.T, s *fixture) {
 		{store.SeesAll(), store.Find{From: now.Add(-time.Hour), To: now.Add(time.Hour), Limit: 9},
 			"demo#2 other#9 demo#4 demo#3 demo#1"},
 		{store.SeesAll(), store.Find{Skip: 3, Limit: 9}, "demo#3 demo#1"},
+		{store.SeesAll(), store.Find{Oldest: true, Skip: 1, Limit: 2}, "demo#3 demo#4"},
 	} {
 		got, err := s.FindTasks(patient(t), c.v, c.f)
 		if err != nil || issues(got) != c.want {
@@ -114,8 +115,9 @@ func testFound(t *testing.T, s *fixture) {
 		if issues(waiting) != c.waiting || issues(going) != c.going {
 			t.Errorf("%s wait and %s go on; want %s and %s", issues(waiting), issues(going), c.waiting, c.going)
 		}
-		if w, g, err := s.CountOpen(patient(t), c.v); err != nil || w != len(waiting) || g != len(going) {
-			t.Errorf("%d wait and %d go on: %v; want %d and %d", w, g, err, len(waiting), len(going))
+		open, err := s.CountOpen(patient(t), c.v)
+		if err != nil || open[sia.Warm] != len(waiting) || open[sia.Hot] != len(going) || open[sia.Cold] != 0 {
+			t.Errorf("%v: %v; want %d warm and %d hot", open, err, len(waiting), len(going))
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"html/template"
 	"maps"
 	"net/http"
+	"slices"
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/web/viewer"
@@ -15,6 +16,7 @@ const (
 	shownWeeks   = 12
 	shownWaiting = 20
 	shownRunning = 20
+	shownReady   = 20
 )
 
 // overviewPage summarises what SIA is doing.
@@ -25,8 +27,10 @@ type overviewPage struct {
 	Weeks      []weekLine        `json:"weeks"`  // oldest first
 	Paused     []string          `json:"paused"` // what is paused as a whole, one sentence each
 	Waiting    []taskLine        `json:"waiting"`
+	Ready      []taskLine        `json:"ready"` // to review, the longest wait first
 	Running    []taskLine        `json:"running"`
 	WaitingAll int               `json:"waiting_all"`
+	ReadyAll   int               `json:"ready_all"`
 	RunningAll int               `json:"running_all"`
 	Targets    []target          `json:"targets"` // over the last 30 days
 	// recent attempts with tests that failed before the push, and how many of those passed all tests at the push
@@ -68,10 +72,7 @@ func (s *site) overview(r *http.Request) (frame, error) {
 		return frame{}, err
 	}
 	maps.DeleteFunc(p.Open, func(s sia.State, _ int) bool { return s.Final() })
-	if p.Waiting, p.Running, err = s.open(r, sight); err != nil {
-		return frame{}, err
-	}
-	if p.WaitingAll, p.RunningAll, err = s.From.CountOpen(ctx, sight); err != nil {
+	if err = s.open(r, sight, &p); err != nil {
 		return frame{}, err
 	}
 	counted, err := s.figures(r, sight)
@@ -85,17 +86,31 @@ func (s *site) overview(r *http.Request) (frame, error) {
 	return frame{Title: "Overview", Live: true, Body: p}, nil
 }
 
-// open lists the tasks that wait for people, and those in progress.
-func (s *site) open(r *http.Request, sight store.Visibility) (waiting, running []taskLine, err error) {
-	waiting = []taskLine{}
+// open lists and counts the tasks that wait for people, those to be reviewed, and those in progress.
+func (s *site) open(r *http.Request, sight store.Visibility, p *overviewPage) error {
+	p.Waiting = []taskLine{}
 	for _, state := range mayWait() {
 		tasks, err := s.From.FindTasks(r.Context(), sight, store.Find{States: []sia.State{state}, Temperature: sia.Warm,
 			Limit: shownWaiting})
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
-		waiting = append(waiting, s.lines(r, tasks)...)
+		p.Waiting = append(p.Waiting, s.lines(r, tasks)...)
 	}
-	tasks, err := s.From.FindTasks(r.Context(), sight, store.Find{Temperature: sia.Hot, Limit: shownRunning})
-	return waiting[:min(len(waiting), shownWaiting)], s.lines(r, tasks), err
+	p.Waiting = p.Waiting[:min(len(p.Waiting), shownWaiting)]
+	passed, err := s.From.FindTasks(r.Context(), sight, store.Find{Temperature: sia.Cold, Oldest: true,
+		Limit: shownReady})
+	if err != nil {
+		return err
+	}
+	p.Ready = s.lines(r, passed)
+	slices.SortStableFunc(p.Ready, func(a, b taskLine) int { return a.Since.Compare(b.Since) })
+	running, err := s.From.FindTasks(r.Context(), sight, store.Find{Temperature: sia.Hot, Limit: shownRunning})
+	if err != nil {
+		return err
+	}
+	p.Running = s.lines(r, running)
+	open, err := s.From.CountOpen(r.Context(), sight)
+	p.WaitingAll, p.ReadyAll, p.RunningAll = open[sia.Warm], open[sia.Cold], open[sia.Hot]
+	return err
 }

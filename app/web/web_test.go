@@ -3,6 +3,7 @@ package web_test
 import (
 	"encoding/json"
 	"flag"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -231,6 +232,34 @@ func TestWhatWaitsIsFound(t *testing.T) {
 	if !strings.Contains(body, "green task 1") || strings.Contains(body, "busy task") ||
 		!strings.Contains(body, `<option value="waiting" selected>`) {
 		t.Errorf("the tasks that wait:\n%s", body)
+	}
+}
+
+// Passed tasks with an open pull request are listed for review, the longest wait first, and counted; others are not.
+// The list of tasks finds them.
+func TestReadyToReview(t *testing.T) {
+	s := crowded(t, 0, 0)
+	for i := range 25 {
+		task := sia.Task{ID: sia.NewTaskID(bookings.ID, 300+i), Installation: 1, Repo: bookings, Issue: 300 + i,
+			Title: fmt.Sprint("passed task ", i), State: sia.Passed, Since: start.Add(-time.Duration(i) * time.Hour),
+			Pull: sia.Pull{Number: 400 + i, Merged: i == 24}}
+		_, err := s.Apply(t.Context(), task.ID, sia.Event{ID: "restored", At: start, Fact: sia.Restored{Task: task}})
+		ok(t, err)
+	}
+	h := pages(t, s, &doer{})
+	_, body := ask(t, h, operator(), "GET /", "")
+	_, list, _ := strings.Cut(body, `Ready to review <span class="count">24</span>`)
+	list, _, _ = strings.Cut(list, "Under way ")
+	first, second := strings.Index(list, "passed task 19<"), strings.Index(list, "passed task 18<")
+	if strings.Count(list, "passed task") != 2*20 || first < 0 || second < first ||
+		!strings.Contains(list, `href="https://github.com/acme/bookings/pull/419"`) ||
+		!strings.Contains(list, `<a href="/tasks?state=ready">All 24</a>`) {
+		t.Errorf("the first page:\n%s", body)
+	}
+	_, body = ask(t, h, operator(), "GET /tasks?state=ready", "")
+	if !strings.Contains(body, "passed task 23<") || strings.Contains(body, "passed task 24<") ||
+		strings.Contains(body, "green task 1") {
+		t.Errorf("the tasks to review:\n%s", body)
 	}
 }
 
