@@ -19,6 +19,7 @@ import (
 // Store is what a dashboard needs of the database. [store.Store] implements it.
 type Store interface {
 	Costs(ctx context.Context, v store.Visibility, times ...time.Time) ([]store.Cost, error)
+	Experiments(ctx context.Context, installation int64, open bool) ([]store.Experiment, error)
 	FindTasks(ctx context.Context, v store.Visibility, f store.Find) ([]sia.Task, error)
 	HaltOver(ctx context.Context, installation, repo int64) (store.Halt, bool, error)
 	Lessons(ctx context.Context, repo int64) ([]lesson.Lesson, error)
@@ -122,10 +123,27 @@ func (d *Dashboards) view(ctx context.Context, installation int64, repo sia.Repo
 	if v.Tasks, err = d.store.Tasks(ctx, store.Filter{Repo: repo.ID, Open: true, Limit: maxTasks}); err != nil {
 		return v, err
 	}
-	v.Ready, err = d.store.FindTasks(ctx, store.SeesAll(), store.Find{Repo: repo.ID, Temperature: sia.Cold, Oldest: true,
-		Limit: maxTasks})
+	passed, err := d.store.FindTasks(ctx, store.SeesAll(), store.Find{Repo: repo.ID, Oldest: true, Limit: maxTasks,
+		Temperatures: []sia.Temperature{sia.Cool, sia.Cold}})
 	if err != nil {
 		return v, err
+	}
+	for _, t := range passed {
+		if t.Temperature() == sia.Cool {
+			v.Tasks = append(v.Tasks, t)
+		} else {
+			v.Ready = append(v.Ready, t)
+		}
+	}
+	changes, err := d.store.Experiments(ctx, installation, true)
+	if err != nil {
+		return v, err
+	}
+	for _, x := range changes {
+		if x.Waits() && x.Place.ID == repo.ID {
+			v.Changes = append(v.Changes, render.PolicyChange{Name: x.Name, Change: x.Change, Phase: string(x.Phase), Why: x.Why,
+				Place: x.Place, Pull: x.Pull})
+		}
 	}
 	halt, halted, err := d.store.HaltOver(ctx, installation, repo.ID)
 	if err != nil {

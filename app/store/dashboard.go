@@ -16,15 +16,15 @@ import (
 
 // Find selects tasks for the search page; a zero field selects all.
 type Find struct {
-	Repo        int64 // GitHub's repository id
-	States      []sia.State
-	Temperature sia.Temperature
-	Technique   sia.TechniqueID // of any of its attempts
-	Text        string          // words of the title, in any order and case (of ASCII letters)
-	From, To    time.Time       // changed at or after From, and before To
-	Oldest      bool            // first those that have not changed for longest; else the most recently changed
-	Skip        int
-	Limit       int // at most; at least 1
+	Repo         int64 // GitHub's repository id
+	States       []sia.State
+	Temperatures []sia.Temperature
+	Technique    sia.TechniqueID // of any of its attempts
+	Text         string          // words of the title, in any order and case (of ASCII letters)
+	From, To     time.Time       // changed at or after From, and before To
+	Oldest       bool            // first those that have not changed for longest; else the most recently changed
+	Skip         int
+	Limit        int // at most; at least 1
 }
 
 // FindTasks lists tasks in the order of their last change.
@@ -38,7 +38,8 @@ func (s *DB) findQuery(v Visibility, f Find) (query string, args []any) {
 	c.add(true, s.sees("repo_id"), v.args()...)
 	c.add(f.Repo != 0, "repo_id = ?", f.Repo)
 	c.add(len(f.States) > 0, "state "+s.inList(texts), jsonArray[sia.State](f.States))
-	c.add(f.Temperature != "", "temperature <> '' AND temperature = ?", f.Temperature)
+	c.add(len(f.Temperatures) > 0, "temperature <> '' AND temperature "+s.inList(texts),
+		jsonArray[sia.Temperature](f.Temperatures))
 	c.add(f.Technique != "", "id IN (SELECT task_id FROM attempts WHERE technique = ?)", f.Technique)
 	for _, word := range strings.Fields(f.Text) { // in a form that works on both databases
 		c.add(true, "replace(lower(title), ?, '') <> lower(title)", asciiLower(word))

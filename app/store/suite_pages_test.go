@@ -108,9 +108,9 @@ func testFound(t *testing.T, s *fixture) {
 		{store.SeesOnly(demo.ID), "demo#3", "demo#4 demo#1"}, {store.SeesAll(), "demo#3", "other#9 demo#4 demo#1"},
 		{store.SeesOnly(other.ID), "", "other#9"}, {store.Visibility{}, "", ""},
 	} {
-		waiting, err := s.FindTasks(patient(t), c.v, store.Find{Temperature: sia.Warm, Limit: 9})
+		waiting, err := s.FindTasks(patient(t), c.v, store.Find{Temperatures: []sia.Temperature{sia.Warm}, Limit: 9})
 		must(t, err)
-		going, err := s.FindTasks(patient(t), c.v, store.Find{Temperature: sia.Hot, Limit: 9})
+		going, err := s.FindTasks(patient(t), c.v, store.Find{Temperatures: []sia.Temperature{sia.Hot}, Limit: 9})
 		must(t, err)
 		if issues(waiting) != c.waiting || issues(going) != c.going {
 			t.Errorf("%s wait and %s go on; want %s and %s", issues(waiting), issues(going), c.waiting, c.going)

@@ -38,7 +38,7 @@ func (s *site) line(v viewer.Viewer, t sia.Task) taskLine {
 	if len(t.Attempts) > 0 {
 		l.Which = attemptOf(t, len(t.Attempts))
 	}
-	if t.Waits() {
+	if t.State != sia.Stopped {
 		l.Waits = render.Waiting(t)
 	}
 	if t.State == sia.Passed && t.Temperature() != "" {

@@ -23,7 +23,7 @@ const (
 	months   = 12  // to choose from
 )
 
-// Pseudo-states: every task that waits for a person, see [sia.Task.Waits], and every pull request to be reviewed.
+// Pseudo-states: every task that waits for a person, and every pull request to be reviewed.
 const (
 	waiting sia.State = "waiting"
 	ready   sia.State = "ready"
@@ -61,9 +61,9 @@ func (s *site) tasks(r *http.Request) (frame, error) {
 	f := store.Find{Repo: p.Repo, Technique: p.Technique, Text: p.Text, Skip: (p.Page - 1) * perPage, Limit: perPage + 1}
 	switch {
 	case p.State == waiting:
-		f.Temperature = sia.Warm
+		f.Temperatures = []sia.Temperature{sia.Warm, sia.Cool}
 	case p.State == ready:
-		f.Temperature = sia.Cold
+		f.Temperatures = []sia.Temperature{sia.Cold}
 	case slices.Contains(sia.States, p.State):
 		f.States = []sia.State{p.State}
 	case p.State != "":

@@ -24,6 +24,7 @@ import (
 	"github.com/sia-bot/sia/app/store/storetest"
 	"github.com/sia-bot/sia/app/web"
 	"github.com/sia-bot/sia/app/web/signin"
+	"github.com/sia-bot/sia/app/web/viewer"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -260,6 +261,50 @@ func TestReadyToReview(t *testing.T) {
 	if !strings.Contains(body, "passed task 23<") || strings.Contains(body, "passed task 24<") ||
 		strings.Contains(body, "green task 1") {
 		t.Errorf("the tasks to review:\n%s", body)
+	}
+}
+
+// A draft that a person has to mark ready, and a change of a policy that a person has to approve or merge, wait for a
+// person. A change that SIA has not asked about does not, and nobody sees a change of a repository of others.
+func TestDraftsAndPoliciesWait(t *testing.T) {
+	s := crowded(t, 0, 0)
+	task := sia.Task{ID: sia.NewTaskID(bookings.ID, 300), Installation: 1, Repo: bookings, Issue: 300, State: sia.Passed,
+		Title: "left task", Since: start, Pull: sia.Pull{Number: 400, Draft: true, Refused: "the plan has no drafts"}}
+	_, err := s.Apply(t.Context(), task.ID, sia.Event{ID: "restored", At: start, Fact: sia.Restored{Task: task}})
+	ok(t, err)
+	for _, x := range []store.Experiment{
+		{ID: "asked", Phase: store.ExperimentProposed, Comment: 5, Pull: 31},
+		{ID: "better", Phase: store.ExperimentBetter, Why: store.ExperimentUnmerged + "a rule forbids it", Pull: 32},
+		{ID: "not-asked", Phase: store.ExperimentProposed, Pull: 33},
+		{ID: "being-merged", Phase: store.ExperimentBetter, Why: "12 of 20", Pull: 34},
+		{ID: "others", Phase: store.ExperimentProposed, Comment: 6, Pull: 35, Place: vault},
+	} {
+		if x.Place.ID == 0 {
+			x.Place = bookings
+		}
+		x.Installation, x.Name, x.Change, x.CreatedAt = 1, "recover", "0.1 -> 0.3", start
+		ok(t, s.SaveExperiment(t.Context(), x, ""))
+	}
+	h := pages(t, s, &doer{})
+	_, body := ask(t, h, viewer.Viewer{Repos: map[int64]viewer.Role{bookings.ID: viewer.Reads}}, "GET /", "")
+	_, list, _ := strings.Cut(body, `Waits for a person <span class="count">4</span>`)
+	list, rest, _ := strings.Cut(list, "Under way ")
+	for _, want := range []string{"green task 1", "left task", "Press “Ready for review” there.",
+		"https://github.com/acme/bookings/pull/400", `<a href="/policies/asked">`, "A 👍 on SIA&#39;s comment there",
+		"https://github.com/acme/bookings/pull/31", `<a href="/policies/better">`,
+		"a person has to merge it: a rule forbids it."} {
+		if !strings.Contains(list, want) {
+			t.Errorf("%q is missing", want)
+		}
+	}
+	if strings.Contains(list, "Ready to review") || strings.Contains(body, "not-asked") ||
+		strings.Contains(body, "others") ||
+		strings.Contains(body, "being-merged") || strings.Contains(rest, "left task") {
+		t.Errorf("the first page:\n%s", body)
+	}
+	_, body = ask(t, h, operator(), "GET /tasks?state=waiting", "")
+	if !strings.Contains(body, "left task") {
+		t.Errorf("the tasks that wait:\n%s", body)
 	}
 }
 
