@@ -83,6 +83,10 @@ type Sharer interface {
 	Share(
 		ctx context.Context, installation int64, id lesson.ID, by string,
 	) (shared store.SharedLesson, isNew bool, err error)
+	// Unshare takes back a shared lesson.
+	Unshare(
+		ctx context.Context, installation int64, id lesson.ID, by string,
+	) (was store.SharedLesson, out store.Unshared, err error)
 }
 
 // Settings returns the settings in force in a repository, with their source.
