@@ -104,6 +104,8 @@ func TestDashboardReview(t *testing.T) {
 	if body := boardText(t, s, number); !strings.Contains(body, list) ||
 		!strings.Contains(body, ") Greet the customers**, since ") {
 		t.Errorf("%s is missing:\n%s", list, body)
+	} else if strings.Contains(body, "Learned lately") {
+		t.Errorf("how an agent does is no advice:\n%s", body)
 	}
 	_, err := s.Sim.MergePull(apptest.Repo, pull, apptest.Owner)
 	check(t, err)

@@ -26,7 +26,16 @@ const sharingWithin = 3 * time.Second
 // lessonLine is a lesson with its confidence.
 type lessonLine struct {
 	lesson.Lesson
-	Sure float64 `json:"confidence"` // 0–1
+	Sure   float64 `json:"confidence"`       // 0–1
+	Passed float64 `json:"passed,omitempty"` // of one about a model: the share of its attempts that passed, 0–1
+}
+
+func (s *site) lessonLine(l lesson.Lesson) lessonLine {
+	line := lessonLine{Lesson: l, Sure: l.Confidence(s.Now())}
+	if l.Kind == lesson.Model {
+		line.Passed = l.Passed(s.Now())
+	}
+	return line
 }
 
 // lessonsPage lists the lessons of a repository.
@@ -34,7 +43,8 @@ type lessonsPage struct {
 	repoChoice
 	All     bool         `json:"all"` // also those no longer in use
 	Lessons []lessonLine `json:"lessons"`
-	More    int          `json:"more"` // not shown
+	More    int          `json:"more"`   // not shown
+	Models  []lessonLine `json:"models"` // how agents and their models do, which no attempt gets
 }
 
 func (s *site) lessons(r *http.Request) (frame, error) {
@@ -42,14 +52,18 @@ func (s *site) lessons(r *http.Request) (frame, error) {
 	if err != nil {
 		return frame{}, err
 	}
-	p := lessonsPage{repoChoice: c, All: r.URL.Query().Get("all") != "", Lessons: []lessonLine{}}
+	p := lessonsPage{repoChoice: c, All: r.URL.Query().Get("all") != "", Lessons: []lessonLine{}, Models: []lessonLine{}}
 	if c.Repo == 0 {
 		return frame{Title: "Lessons", Body: p}, nil
 	}
 	all, err := s.From.Lessons(r.Context(), c.Repo)
 	for _, l := range all {
-		if p.All || l.Live() {
-			p.Lessons = append(p.Lessons, lessonLine{l, l.Confidence(s.Now())})
+		switch {
+		case !p.All && !l.Live():
+		case l.Kind == lesson.Model:
+			p.Models = append(p.Models, s.lessonLine(l))
+		default:
+			p.Lessons = append(p.Lessons, s.lessonLine(l))
 		}
 	}
 	slices.SortStableFunc(p.Lessons, func(a, b lessonLine) int { return cmp.Compare(b.Sure, a.Sure) })
@@ -84,7 +98,7 @@ func (s *site) lesson(r *http.Request) (frame, error) {
 
 func (s *site) lessonFrame(r *http.Request, repo store.Repository, l lesson.Lesson) (f frame, err error) {
 	v := viewer.From(r.Context())
-	p := lessonPage{lessonLine: lessonLine{l, l.Confidence(s.Now())}, Where: repo,
+	p := lessonPage{lessonLine: s.lessonLine(l), Where: repo,
 		May:   l.Live() && v.May(repo.ID, viewer.Writes),
 		Edits: l.Editable() && v.May(repo.ID, viewer.Writes), Draft: lesson.DraftOf(l), Kinds: lesson.Kinds}
 	if l.Live() && v.Administers(repo.Installation) {
