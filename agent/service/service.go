@@ -204,8 +204,8 @@ func evaluate(w gate.Service, folders []string, canStart bool) (c candidate, why
 	}
 	extension := extensions[name]
 	if extension != "" && !hasExtension(c.program, extension) {
-		return c, fmt.Sprintf("PostgreSQL's extension %s isn't installed where SIA runs: tests that need %s can't run here.",
-			extension, c.shown())
+		return c, fmt.Sprintf("PostgreSQL's extension %s isn't installed where SIA runs: tests that need %s can't run "+
+			"here.", extension, c.shown())
 	}
 	if c.mapped, why = hostPorts(w.Ports, k.port); why != "" {
 		return c, fmt.Sprintf("%s is not started here: %s.", text.Capital(c.shown()), why)
