@@ -54,8 +54,8 @@ func (w *appliedEvent) saveTask() {
 	if w.before.ID == "" {
 		w.exec(`INSERT INTO tasks (id, installation_id, repo_id, issue, state, temperature, title, version, task, needs,
 			created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			t.ID, t.Installation, t.Repo.ID, t.Issue, t.State, t.Temperature(), t.Title, t.Version, w.json(t), sia.TaskVersion,
-			now, now)
+			t.ID, t.Installation, t.Repo.ID, t.Issue, t.State, t.Temperature(), t.Title, t.Version, w.json(t),
+			sia.TaskVersion, now, now)
 		w.exec(`DELETE FROM deleted_tasks WHERE task_id = ?`, t.ID)
 		return
 	}

@@ -22,8 +22,8 @@ var errStopping = errors.New("this server stops; the effect goes on on another, 
 // errUnknownKind is the reason why an effect of an unknown kind waits.
 var errUnknownKind = errors.New("this version of SIA does not know this kind of effect: it waits for a newer one")
 
-// unknownKindDelay is the delay before any server looks again at an effect of an unknown kind, or of a task that a newer
-// version changed.
+// unknownKindDelay is the delay before any server looks again at an effect of an unknown kind, or of a task that a
+// newer version changed.
 const unknownKindDelay = 5 * time.Second
 
 // effectArgs has the arguments of the job that carries out an effect.

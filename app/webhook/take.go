@@ -197,8 +197,8 @@ func (t *intentRun) dropStale(ctx context.Context) (ended bool, err error) {
 	return !isCurrent(now), nil
 }
 
-// isOldLabel reports whether a label was put on an issue before the run of its task began, which something else started,
-// or before the task passed: it is no request for another run. labelled is GitHub's time; zero: not known.
+// isOldLabel reports whether a label was put on an issue before the run of its task began, which something else
+// started, or before the task passed: it is no request for another run. labelled is GitHub's time; zero: not known.
 func isOldLabel(current sia.Task, labelled time.Time) bool {
 	begins := current.StartedAt
 	if current.State == sia.Passed {
