@@ -54,6 +54,10 @@ quick: ## run the tests that need Go and git alone, without the race detector
 test: deps $(GOTESTSUM) ## run every test, most of them with the race detector; a skipped test is a failure
 	GOTESTSUM=$(GOTESTSUM) .ci/tally .ci/scratch .ci/tests test
 
+.PHONY: chart
+chart: ## render the Helm chart with Helm's engine, for several values, and decode it as objects of Kubernetes
+	cd .ci/chart && go vet ./... && go test ./...
+
 .PHONY: explore
 explore: deps ## run every property test with cases that were not drawn before
 	SIA_SEEDS=new go test -vet=off -count=1 -timeout 30m -run TestWorlds ./app -worlds.count 2000

@@ -1,5 +1,3 @@
-//test:plain
-//test:thorough
 package app_test
 
 import (

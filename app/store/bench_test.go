@@ -29,14 +29,15 @@ func payload(seed int) []byte {
 }
 
 func benchStore(b *testing.B, delivered func()) *store.Store {
-	return benchEngine(b, store.Handlers{
+	return benchEngine(b, "", store.Handlers{
 		Delivery: func(context.Context, store.Delivery) error { delivered(); return nil },
 		Effect:   func(context.Context, sia.Task, sia.Effect) (sia.Fact, error) { return nil, nil },
 	})
 }
 
-func benchEngine(b *testing.B, h store.Handlers) *store.Store {
-	s := storetest.Open(b, store.Config{})
+// benchEngine starts an engine on the database at a URL; "" is a new SQLite database.
+func benchEngine(b *testing.B, url string, h store.Handlers) *store.Store {
+	s := storetest.Open(b, store.Config{URL: url})
 	e, err := s.Start(context.Background(), h, store.EngineConfig{})
 	if err != nil {
 		b.Fatal(err)
@@ -84,7 +85,15 @@ func BenchmarkSaveDelivery(b *testing.B) {
 
 // BenchmarkBurst saves all deliveries at once.
 func BenchmarkBurst(b *testing.B) {
-	s := benchStore(b, func() {})
+	b.Run("sqlite", func(b *testing.B) { benchBurst(b, storetest.SQLite(b)) })
+	b.Run("postgres", func(b *testing.B) { benchBurst(b, storetest.Postgres(b)) })
+}
+
+func benchBurst(b *testing.B, url string) {
+	s := benchEngine(b, url, store.Handlers{
+		Delivery: func(context.Context, store.Delivery) error { return nil },
+		Effect:   func(context.Context, sia.Task, sia.Effect) (sia.Fact, error) { return nil, nil },
+	})
 	body := payload(1)
 	var n atomic.Int64
 	b.SetParallelism(64)
@@ -139,7 +148,7 @@ func BenchmarkPickUp(b *testing.B) {
 // time that the store and River take for some fifteen effects, one after the other.
 func BenchmarkTask(b *testing.B) {
 	passed := make(chan sia.TaskID, 1000)
-	s := benchEngine(b, store.Handlers{
+	s := benchEngine(b, "", store.Handlers{
 		Delivery: func(context.Context, store.Delivery) error { return nil },
 		Effect: func(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 			if t.State == sia.Passed {

@@ -6,9 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/bits"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -105,13 +103,16 @@ func (s *DeliveryStore) saveDeliveries(ctx context.Context, all []*savedDelivery
 		}
 		var fresh []Delivery
 		for len(unique) > 0 {
-			// In powers of two, to limit the number of prepared statements.
-			n := 1 << (bits.Len(uint(len(unique))) - 1)
-			guids, err := insertDeliveries(ctx, tx, unique[:n])
+			n, rows, args := s.deliveryRows(unique)
+			guids, err := collect(ctx, tx, scanValue[string], `INSERT INTO deliveries
+				(guid, event, action, installation_id, repo, body, received_at) `+rows+`
+				ON CONFLICT (guid) DO UPDATE SET state = 'pending', tries = 0, error = '',
+					body = excluded.body, received_at = excluded.received_at
+				WHERE deliveries.state = 'failed' RETURNING guid`, args...)
 			if err != nil {
 				return err
 			}
-			for _, guid := range guids {
+			for _, guid := range guids { // those that were new or had been given up
 				first[guid].fresh = true
 				fresh = append(fresh, first[guid].Delivery)
 			}
@@ -119,20 +120,6 @@ func (s *DeliveryStore) saveDeliveries(ctx context.Context, all []*savedDelivery
 		}
 		return s.insertDeliveryJobs(ctx, tx, deliveryJobs(fresh))
 	})
-}
-
-// insertDeliveries inserts deliveries, and returns the GUIDs of those that were new or had been given up.
-func insertDeliveries(ctx context.Context, tx *sql.Tx, all []*savedDelivery) (fresh []string, err error) {
-	var args []any
-	for _, d := range all {
-		args = append(args, d.GUID, d.Event, d.Action, d.Installation, d.Repo, d.Body, micros(d.Received))
-	}
-	rows := strings.TrimSuffix(strings.Repeat("(?, ?, ?, ?, ?, ?, ?), ", len(all)), ", ")
-	return collect(ctx, tx, scanValue[string], `INSERT INTO deliveries
-		(guid, event, action, installation_id, repo, body, received_at) VALUES `+rows+`
-		ON CONFLICT (guid) DO UPDATE SET state = 'pending', tries = 0, error = '',
-			body = excluded.body, received_at = excluded.received_at
-		WHERE deliveries.state = 'failed' RETURNING guid`, args...)
 }
 
 // deliveryLane returns the lane for deliveries of an installation.

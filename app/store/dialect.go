@@ -58,6 +58,10 @@ type dialect interface {
 	// leaseClock returns an SQL expression for the clock of leases, which all engines share: microseconds since 1970 UTC.
 	leaseClock() string
 
+	// deliveryRows returns SQL for the first n of some deliveries as rows of guid, event, action, installation_id, repo,
+	// body and received_at, and its arguments.
+	deliveryRows(all []*savedDelivery) (n int, rows string, args []any)
+
 	// inList returns the right side of a condition: the value on its left is in a parameter that is a JSON array.
 	inList(kind listKind) string
 	// repoOf returns an SQL expression for the repository id in a column that has task ids.

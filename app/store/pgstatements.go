@@ -125,7 +125,12 @@ func portableValue(v any) (any, error) {
 		}
 		return int64(0), nil
 	case string:
-		return strings.ReplaceAll(strings.ToValidUTF8(p, "\uFFFD"), "\x00", "\uFFFD"), nil
+		return portableText(p), nil
 	}
 	return p, nil
+}
+
+// portableText replaces what PostgreSQL accepts in no text.
+func portableText(s string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }

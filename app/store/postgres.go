@@ -393,6 +393,21 @@ func (*postgresDialect) requeueOrphans(context.Context) (jobs int64, err error) 
 
 // inList uses ANY: with IN, PostgreSQL assumes a list of a hundred values, whatever its length, and scans the whole
 // table.
+// deliveryRows implements dialect: one statement for any number of rows.
+func (*postgresDialect) deliveryRows(all []*savedDelivery) (n int, rows string, args []any) {
+	var guids, events, actions, repos []string
+	var installations, received []int64
+	var bodies [][]byte
+	for _, d := range all {
+		guids, events = append(guids, portableText(d.GUID)), append(events, portableText(d.Event))
+		actions, repos = append(actions, portableText(d.Action)), append(repos, portableText(d.Repo))
+		installations, received = append(installations, d.Installation), append(received, micros(d.Received))
+		bodies = append(bodies, d.Body)
+	}
+	return len(all), `SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::bytea[],
+		$7::bigint[])`, []any{guids, events, actions, installations, repos, bodies, received}
+}
+
 func (*postgresDialect) inList(kind listKind) string {
 	if kind == numbers {
 		return `= ANY (ARRAY(SELECT value::bigint FROM json_array_elements_text(?::json)))`

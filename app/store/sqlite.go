@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/bits"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -256,6 +257,15 @@ func (s *sqliteDialect) requeueOrphans(ctx context.Context) (jobs int64, err err
 		return err
 	})
 	return jobs, err
+}
+
+// deliveryRows implements dialect. The numbers of rows are powers of two, to limit the number of prepared statements.
+func (*sqliteDialect) deliveryRows(all []*savedDelivery) (n int, rows string, args []any) {
+	n = 1 << (bits.Len(uint(len(all))) - 1)
+	for _, d := range all[:n] {
+		args = append(args, d.GUID, d.Event, d.Action, d.Installation, d.Repo, d.Body, micros(d.Received))
+	}
+	return n, "VALUES " + strings.TrimSuffix(strings.Repeat("(?, ?, ?, ?, ?, ?, ?), ", n), ", "), args
 }
 
 func (*sqliteDialect) inList(listKind) string { return `IN (SELECT value FROM json_each(?))` }

@@ -22,7 +22,7 @@ func (s *Sweeper) Look(ctx context.Context, t sia.Task) error {
 	switch t.Temperature() {
 	case "":
 		return nil
-	case sia.Cold:
+	case sia.Cool, sia.Cold:
 		now, err := s.watcher.Standing(ctx, t)
 		if err != nil {
 			return err

@@ -7,10 +7,12 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 )
 
 func main() {
+	unsetEmpty()
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
 		ends = append(ends, syscall.SIGHUP)
@@ -23,4 +25,14 @@ func main() {
 	code := runCommand(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
+}
+
+// unsetEmpty unsets those of SIA's variables that are empty, as they often are in a container's settings: an empty
+// number is an error, and an empty path the current folder.
+func unsetEmpty() {
+	for _, v := range os.Environ() {
+		if name, value, _ := strings.Cut(v, "="); strings.HasPrefix(name, "SIA_") && value == "" {
+			_ = os.Unsetenv(name) // it has a valid name
+		}
+	}
 }

@@ -150,7 +150,7 @@ func (s *stage) postgres() (url string, err error) {
 	if err := os.Chmod(s.dir, 0o711); err != nil { // PostgreSQL's user must enter it
 		return "", err
 	}
-	if s.database, err = storetest.StartServer(pg, "fsync=on", "full_page_writes=on"); err != nil {
+	if s.database, err = storetest.StartServer(pg, postgresDefaults...); err != nil {
 		return "", err
 	}
 	return s.database.Create("scale")
@@ -191,3 +191,7 @@ func (s *stage) lastLogs() error {
 	}
 	return errors.Join(errs...)
 }
+
+// postgresDefaults undoes what storetest sets for tests: durability, and memory and log of the size that a server has
+// without any settings (https://www.postgresql.org/docs/current/runtime-config.html).
+var postgresDefaults = []string{"fsync=on", "full_page_writes=on", "shared_buffers=128MB", "max_wal_size=1GB"}

@@ -95,7 +95,7 @@ func generalRules() []rule {
 // of them is a failed item.
 var runResult = re(`(?i)\b(build|tests?|job|suite|run|result|stat(e|us)|compilation|finished|summary)s?\W+` +
 	`(has |have |is )?\*{0,3}\s*fail(ed|ure)?\W*$|^(> Task )?:\S+ FAILED|\b(summary|failing tests)\W*$|^\s*● Console$|` +
-	`^\s*(not ok\b.* # (todo|skip)\b|✖ .* \([\d.]+ms\) # )`)
+	`^\s*(not ok\b.* # (todo|skip)\b|✖ .* \([\d.]+ms\) # )|^\*\* \w+ failed \*\*$`)
 
 // statement matches text next to a sign of failure that is a message, not the name of an item.
 var statement = re(`(?i)^(\[error\]|error|fatal|fail(ed|ure)?|could ?n[o']t|can('t|not)|unable to|missing|invalid|` +
