@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sim/apptest"
 	"github.com/sia-bot/sia/sim/ghsim"
 )
@@ -136,6 +137,57 @@ func TestRedeliveryKnowsWhatArrived(t *testing.T) {
 	}
 	if n := askedAgain(s); n != 1 {
 		t.Errorf("asked %d times", n)
+	}
+}
+
+// TestLateLabel: the delivery of the label arrives when another request has started the task and the task has ended. It
+// does not start it once more, whether the task passed or was stopped; a label that is put on afterwards does.
+func TestLateLabel(t *testing.T) {
+	t.Parallel()
+	for _, stopped := range []bool{false, true} {
+		s := apptest.Start(t, lossyConfig(t))
+		must := func(err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		comment := func(text string) {
+			_, err := s.Sim.Comment(apptest.Repo, 1, apptest.Owner, text)
+			must(err)
+		}
+		_, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet the customers", "It is right at once.")
+		must(err)
+		s.Sim.DropDeliveries(func(d ghsim.Delivery) bool { return d.Event == "issues" })
+		must(s.Sim.Label(apptest.Repo, 1, apptest.Owner, "sia"))
+		s.Wait(time.Minute)
+		want := sia.Passed
+		if stopped {
+			want = sia.Stopped
+			s.Hold(apptest.Point{When: "before", Kind: sia.DoGate, Attempt: 1})
+		}
+		comment("/sia start")
+		if stopped {
+			s.Until()
+			comment("/sia stop")
+			s.Go()
+		}
+		s.Settle()
+		s.Wait(time.Minute)
+		before := s.Task(1)
+		s.Sim.DropDeliveries(nil)
+		s.Periodic("redeliver")
+		s.Settle()
+		if now := s.Task(1); before.State != want || now.State != want || !now.Since.Equal(before.Since) {
+			t.Errorf("the task was %s, want %s, and is %s since %s, before %s", before.State, want, now.State, now.Since,
+				before.Since)
+		}
+		must(s.Sim.Unlabel(apptest.Repo, 1, apptest.Owner, "sia"))
+		must(s.Sim.Label(apptest.Repo, 1, apptest.Owner, "sia"))
+		s.Settle()
+		if now := s.Task(1); !now.StartedAt.After(before.StartedAt) {
+			t.Error("the label that was put on afterwards does not start the task")
+		}
 	}
 }
 

@@ -56,3 +56,14 @@ func TestEditedAgain(t *testing.T) {
 		t.Errorf("asked about %+v", p.task.Escalation)
 	}
 }
+
+// An edit by a person whose edits count is the task also if only the attempt's beginning finds it.
+func TestEditFound(t *testing.T) {
+	p := &taskDriver{t: t}
+	p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", Body: "Politely.", DefaultBranch: "main"})
+	p.done(DoBegin, Begun{Settings: DefaultSettings(), BaseBranch: "main", BaseSHA: "base", Title: "Greet",
+		Body: "Kindly.", EditedBy: Actor{Login: "ada", ID: 1}})
+	if p.task.State == Escalated || p.task.Body != "Kindly." {
+		t.Errorf("the task is %q, %s", p.task.Body, p.task.State)
+	}
+}

@@ -172,14 +172,16 @@ type (
 		Settings Settings `json:"settings"`
 		// the file that Settings were read from, for people, such as
 		// "acme/.github@1a2b3c4d5e6f:.sia/config.yml"; empty: the defaults
-		SettingsFrom string   `json:"settings_from,omitempty" mask:"-"`
-		Warning      string   `json:"warning,omitempty"`
-		BaseBranch   string   `json:"base_branch" mask:"-"`
-		BaseSHA      SHA      `json:"base_sha"`
-		Title        string   `json:"title"`
-		Body         string   `json:"body"`
-		Labels       []string `json:"labels,omitempty" mask:"-"` // of the issue
-		Author       string   `json:"author,omitempty" mask:"-"` // login of the issue's author
+		SettingsFrom string `json:"settings_from,omitempty" mask:"-"`
+		Warning      string `json:"warning,omitempty"`
+		BaseBranch   string `json:"base_branch" mask:"-"`
+		BaseSHA      SHA    `json:"base_sha"`
+		Title        string `json:"title"`
+		Body         string `json:"body"`
+		// the person whose edit gave the issue Body, if that differs from the task's and the person's edits count
+		EditedBy Actor    `json:"edited_by,omitzero"`
+		Labels   []string `json:"labels,omitempty" mask:"-"` // of the issue
+		Author   string   `json:"author,omitempty" mask:"-"` // login of the issue's author
 		// the author's permission in the repository on GitHub: none, read, triage, write, maintain or admin
 		Access string `json:"author_access,omitempty" mask:"-"`
 		// why a daily budget has no room for the attempt, for people; empty: there is room

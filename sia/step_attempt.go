@@ -24,10 +24,14 @@ func (s *step) begun() {
 	}
 	s.t.Settings, s.t.SettingsFrom = f.Settings, f.SettingsFrom
 	unasked := f.Title != s.t.Title || f.Body != s.t.Body
-	edited := s.t.Edited != nil || unasked
 	if unasked && !s.worked() {
 		s.t.Brief.Plan = nil // it was approved for another text
 	}
+	if f.EditedBy.Login != "" { // the delivery of this edit is late or lost
+		s.t.Title, s.t.Body, s.t.Edited = f.Title, f.Body, &Edit{By: f.EditedBy, At: s.e.At}
+		unasked = false
+	}
+	edited := s.t.Edited != nil || unasked
 	s.t.Brief = s.keeping(s.t.Brief)
 	if s.t.Brief.FromBase || s.t.Head == "" {
 		s.t.Merging = nil // the conflicting work is dropped

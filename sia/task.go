@@ -76,6 +76,10 @@ var States = []State{Queued, Working, PushedOut, Checking, Diagnosing, Reviewing
 // Final reports whether nothing more happens in state s unless a person acts.
 func (s State) Final() bool { return s == Passed || s == Stopped }
 
+// TaskVersion is the version of the fields of [Task]: a release that adds one has a greater version than the release
+// before. A program leaves tasks alone that one of a greater version wrote.
+const TaskVersion = 1
+
 // Task is the complete record of one issue that SIA was asked to resolve.
 // Only [Step] changes it.
 type Task struct {

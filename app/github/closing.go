@@ -7,10 +7,13 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// The parts of the query for what may close an issue. REST lacks the links between issues and pull requests.
+// The parts of the query for what may close an issue. REST lacks the links between issues and pull requests, and who
+// edited an issue's text.
 // https://docs.github.com/en/graphql/reference/objects#issue
 const (
 	closingSelection = `issue(number: $number) {
+			body
+			editor { ... on User { login databaseId } }
 			closedByPullRequestsReferences(first: 20) {
 				nodes { number url state headRefName isCrossRepository repository { nameWithOwner } }
 			}
@@ -29,9 +32,11 @@ type ClosingPull struct {
 	Repo   string // owner/name of its base repository
 }
 
-// Closing is what may have resolved an issue.
+// Closing is what may have resolved an issue, and its text.
 type Closing struct {
-	Pulls []ClosingPull // at most 20
+	Body   string
+	Editor sia.Actor     // who edited Body last; zero: nobody, or no user
+	Pulls  []ClosingPull // at most 20
 	// since the given time and the last reopening of the issue; newest first, out of the last 100
 	Commits []sia.Commit
 }
@@ -40,6 +45,11 @@ type Closing struct {
 type closingAnswer struct {
 	commitRulesAnswer
 	Issue *struct {
+		Body   string `json:"body"`
+		Editor struct {
+			Login      string `json:"login"`
+			DatabaseID int64  `json:"databaseId"`
+		} `json:"editor"`
 		Pulls struct {
 			Nodes []struct {
 				Number            int    `json:"number"`
@@ -123,7 +133,8 @@ func (r *Repo) askClosing(ctx context.Context, at ClosingAt, rules bool) (*closi
 
 // closing converts the response, ignoring commits before since.
 func (got *closingAnswer) closing(since time.Time) Closing {
-	var out Closing
+	out := Closing{Body: got.Issue.Body,
+		Editor: sia.Actor{Login: got.Issue.Editor.Login, ID: got.Issue.Editor.DatabaseID}}
 	for _, p := range got.Issue.Pulls.Nodes {
 		if p.State != "OPEN" {
 			continue

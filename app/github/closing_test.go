@@ -52,6 +52,7 @@ func TestClosing(t *testing.T) {
 
 	got, _ := look()
 	want := github.Closing{
+		Body: "please",
 		Pulls: []github.ClosingPull{{Number: closing, URL: fmt.Sprintf("%s/%s/pull/%d", s.sim.URL(), full, closing),
 			Branch: "closing", Repo: full}},
 		Commits: []sia.Commit{{SHA: sia.SHA(first), Message: "Confirm them\n\nFixes #1",
@@ -70,6 +71,10 @@ func TestClosing(t *testing.T) {
 	check(t, s.sim.ReopenIssue(full, n, "ann"))
 	if got, _ := look(); len(got.Commits) != 0 {
 		t.Errorf("it was reopened since, and these close it: %+v", got.Commits)
+	}
+	check(t, s.sim.EditIssueBody(full, n, "ann", "thank you"))
+	if got, _ := look(); got.Body != "thank you" || got.Editor.Login != "ann" || got.Editor.ID == 0 {
+		t.Errorf("ann edited the issue, got %q by %+v", got.Body, got.Editor)
 	}
 	again := push("main", "Confirm them again\n\nFixes #1")
 	if got, _ := look(); len(got.Commits) != 1 || got.Commits[0].SHA != sia.SHA(again) {

@@ -52,15 +52,17 @@ func (w *appliedEvent) json(v any) string {
 func (w *appliedEvent) saveTask() {
 	t, now := w.after, micros(w.s.now())
 	if w.before.ID == "" {
-		w.exec(`INSERT INTO tasks (id, installation_id, repo_id, issue, state, temperature, title, version, task, created_at,
-			updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			t.ID, t.Installation, t.Repo.ID, t.Issue, t.State, t.Temperature(), t.Title, t.Version, w.json(t), now, now)
+		w.exec(`INSERT INTO tasks (id, installation_id, repo_id, issue, state, temperature, title, version, task, needs,
+			created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			t.ID, t.Installation, t.Repo.ID, t.Issue, t.State, t.Temperature(), t.Title, t.Version, w.json(t),
+			sia.TaskVersion, now, now)
 		w.exec(`DELETE FROM deleted_tasks WHERE task_id = ?`, t.ID)
 		return
 	}
 	n := w.exec(`UPDATE tasks SET installation_id = ?, state = ?, temperature = ?, title = ?, version = ?,
-		task = ?, updated_at = ? WHERE id = ? AND version = ?`,
-		t.Installation, t.State, t.Temperature(), t.Title, t.Version, w.json(t), now, t.ID, w.before.Version)
+		task = ?, needs = ?, updated_at = ? WHERE id = ? AND version = ?`,
+		t.Installation, t.State, t.Temperature(), t.Title, t.Version, w.json(t), sia.TaskVersion, now, t.ID,
+		w.before.Version)
 	if w.err == nil && n != 1 {
 		w.err = errStale
 	}

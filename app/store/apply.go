@@ -53,7 +53,7 @@ func (s *TaskStore) applyTx(
 	if err := s.advisoryLock(ctx, tx, taskLock(id)); err != nil {
 		return sia.Result{}, err
 	}
-	before, err := task(ctx, tx, id)
+	before, err := taskToChange(ctx, tx, id)
 	switch {
 	case errors.Is(err, ErrNotFound):
 		if k := e.Fact.Kind(); k != sia.KStart && k != sia.KRestored {
@@ -108,6 +108,24 @@ func taskLock(id sia.TaskID) string { return "task " + string(id) }
 func task(ctx context.Context, q querier, id sia.TaskID) (sia.Task, error) {
 	t, err := scanJSON[sia.Task](q.QueryRowContext(ctx, `SELECT task FROM tasks WHERE id = ?`, id))
 	if err != nil {
+		return sia.Task{}, fmt.Errorf("task %s: %w", id, orNotFound(err))
+	}
+	return t, nil
+}
+
+// errNewerTask is the reason why a task waits for another program.
+var errNewerTask = errors.New("a newer version of SIA changed the task: it waits for that version")
+
+// taskToChange loads a task of which this program knows all fields: it would drop others when it writes the task. The
+// error wraps errNewerTask when there may be others, and ErrNotFound when there is no such task.
+func taskToChange(ctx context.Context, q querier, id sia.TaskID) (t sia.Task, err error) {
+	var needs int
+	err = q.QueryRowContext(ctx, `SELECT needs, task FROM tasks WHERE id = ?`, id).Scan(&needs, jsonColumn{&t})
+	switch {
+	case needs > sia.TaskVersion:
+		return sia.Task{}, &sia.Error{Op: "change task " + string(id), Message: errNewerTask.Error(), Turn: true,
+			RetryAfter: unknownKindDelay, Err: errNewerTask}
+	case err != nil:
 		return sia.Task{}, fmt.Errorf("task %s: %w", id, orNotFound(err))
 	}
 	return t, nil

@@ -22,7 +22,8 @@ var errStopping = errors.New("this server stops; the effect goes on on another, 
 // errUnknownKind is the reason why an effect of an unknown kind waits.
 var errUnknownKind = errors.New("this version of SIA does not know this kind of effect: it waits for a newer one")
 
-// unknownKindDelay is the delay before any server looks again at an effect of an unknown kind.
+// unknownKindDelay is the delay before any server looks again at an effect of an unknown kind, or of a task that a
+// newer version changed.
 const unknownKindDelay = 5 * time.Second
 
 // effectArgs has the arguments of the job that carries out an effect.
@@ -131,10 +132,10 @@ func LastTry(ctx context.Context) bool {
 // run calls the handler with the timeout of the effect's kind.
 func (w *effectWorker) run(ctx context.Context, f sia.Effect) (sia.Fact, error) {
 	reading, end := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout) // see cancelled
-	t, err := w.e.s.Task(reading, f.Task)
+	t, err := taskToChange(reading, w.e.s.r, f.Task)
 	end()
 	if err != nil {
-		return nil, err
+		return nil, w.e.s.explain("load task "+string(f.Task), err)
 	}
 	timeout := w.e.c.EffectTimeout
 	switch {
@@ -193,6 +194,8 @@ func (w *effectWorker) handleResult(
 	case interrupted(ctx): // the engine stops: River makes the job available again
 		held.release(ctx)
 		return nil, fmt.Errorf("effect %s was interrupted: %w", held.key, context.Canceled)
+	case errors.Is(err, errNewerTask):
+		return nil, w.postpone(ctx, job, held, err, unknownKindDelay, 0)
 	case sia.WaitsTurn(err):
 		w.e.s.postponeWrites(ctx, held.f.Task)
 		return nil, w.postpone(ctx, job, held, err, sia.RetryAfter(err), 0)
@@ -232,6 +235,9 @@ func (w *effectWorker) finish(
 			return joined, nil
 		}
 		var trouble *sia.Error
+		if errors.Is(err, errNewerTask) {
+			return nil, w.postpone(ctx, job, held, err, unknownKindDelay, 0)
+		}
 		if !errors.As(err, &trouble) {
 			return nil, w.postpone(ctx, job, held, err, w.e.c.Backoff(f.Tries+1), 1)
 		}

@@ -237,7 +237,7 @@ func (f *personEraser) task(tx *sql.Tx, id sia.TaskID, n *counts) error {
 	if err := f.advisoryLock(f.ctx, tx, taskLock(id)); err != nil {
 		return err
 	}
-	before, err := task(f.ctx, tx, id)
+	before, err := taskToChange(f.ctx, tx, id)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,8 @@ package store_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -41,6 +43,61 @@ func testUnknownEffects(t *testing.T, s *fixture) {
 	}
 	rename("newer", "begin")
 	settle(t, s, e, id, sia.Passed)
+}
+
+// A task that a newer version wrote is not changed: it may have fields that this program would drop. Its effects and
+// deliveries wait, and neither fail nor count as tried. That version goes on.
+func testNewerTasks(t *testing.T, s *fixture) {
+	w := newScript(t, s)
+	id := begin(t, s, 42)
+	key := record(t, s, id, sia.DoBegin).Key
+	raw := storetest.Raw(t, s.url)
+	needs := func(version int) {
+		t.Helper()
+		_, err := raw.ExecContext(patient(t), fmt.Sprintf(`UPDATE tasks SET needs = %d`, version))
+		must(t, err)
+	}
+	if got := column(t, raw, `SELECT needs FROM tasks`); !slices.Equal(got, []string{fmt.Sprint(sia.TaskVersion)}) {
+		t.Errorf("the new task needs version %v", got)
+	}
+	needs(sia.TaskVersion + 1)
+	h, delivered := w.handlers(), 0
+	h.Delivery = func(ctx context.Context, _ store.Delivery) error {
+		delivered++
+		_, err := s.Apply(ctx, id, sia.Event{ID: "seen", At: s.clock.now(), Fact: sia.CheckSeen{}})
+		return err
+	}
+	_, err := s.SaveDelivery(patient(t), store.Delivery{GUID: "d", Event: "issues", Received: s.clock.now()})
+	must(t, err)
+	e := engine(t, s, h, quick())
+	tryOften := func() { // more often than the maximum number of tries
+		for range 10 {
+			must(t, e.Idle(patient(t)))
+			due, err := e.NextDue(patient(t))
+			must(t, err)
+			s.clock.reach(due)
+		}
+		must(t, e.Idle(patient(t)))
+	}
+	tryOften()
+	r, err := s.Effect(patient(t), key)
+	must(t, err)
+	if r.State != store.EffectPending || r.Tries != 0 || w.count(key) > 0 {
+		t.Errorf("the effect is %+v, after %d calls", r, w.count(key))
+	}
+	got := column(t, raw, `SELECT state || ' ' || tries FROM deliveries`)
+	if !slices.Equal(got, []string{"pending 0"}) || delivered < 5 {
+		t.Errorf("the delivery is %v, after %d calls", got, delivered)
+	}
+	if now, err := s.Task(patient(t), id); err != nil || now.State != sia.Queued {
+		t.Errorf("the task is %s: %v", now.State, err)
+	}
+	needs(sia.TaskVersion)
+	settle(t, s, e, id, sia.Passed)
+	tryOften()
+	if got := column(t, raw, `SELECT state FROM deliveries`); !slices.Equal(got, []string{"done"}) {
+		t.Errorf("the delivery is %v", got)
+	}
 }
 
 // A job that River can't decode is never run, and occupies no worker.

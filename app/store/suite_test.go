@@ -119,6 +119,7 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 		{"EnginesBesideEachOther", testEngines},
 		{"UnknownJobsWait", testUnknownJobs},
 		{"UnknownEffectsWait", testUnknownEffects},
+		{"NewerTasksWait", testNewerTasks},
 		{"DamagedJobs", testDamagedJobs},
 		{"UnknownPeriodicWorkWaits", testUnknownPeriodic},
 		{"StopDrains", testStopDrains},

@@ -152,9 +152,10 @@ func (t *intentRun) filter(ctx context.Context) (ended bool, err error) {
 	return otherLabel || otherBot, nil
 }
 
-// dropStale ends a stop, an edit, a draft change or the end of a pull request if GitHub no longer shows it.
-// Deliveries overtake one another, and a failed one is sent again later: by then the label may be back, the issue or
-// pull request open, or the text different. GitHub sends another delivery for the state that it shows.
+// dropStale ends a stop, an edit, a draft change or the end of a pull request if GitHub no longer shows it, and a label
+// that asked for what the task has done. Deliveries overtake one another, and a failed one is sent again later: by then
+// the label may be back, the issue or pull request open, or the text different. GitHub sends another delivery for the
+// state that it shows.
 func (t *intentRun) dropStale(ctx context.Context) (ended bool, err error) {
 	on := t.intent.Event.Origin
 	if len(t.targets) == 0 || on.OnIssue == 0 || on.Command {
@@ -182,6 +183,8 @@ func (t *intentRun) dropStale(ctx context.Context) (ended bool, err error) {
 			label, id = t.targets[0].current.Label, t.targets[0].current.LabelID
 		}
 		isCurrent = func(now github.Issue) bool { return now.State != "open" || label != "" && !now.HasLabel(label, id) }
+	case sia.Start:
+		return isOldLabel(t.targets[0].current, t.intent.Changed), nil
 	case sia.PullClosed, sia.NotAnswered:
 		isCurrent = func(now github.Issue) bool { return now.State != "open" }
 	default:
@@ -192,6 +195,16 @@ func (t *intentRun) dropStale(ctx context.Context) (ended bool, err error) {
 		return false, err
 	}
 	return !isCurrent(now), nil
+}
+
+// isOldLabel reports whether a label was put on an issue before the run of its task began, which something else
+// started, or before the task passed: it is no request for another run. labelled is GitHub's time; zero: not known.
+func isOldLabel(current sia.Task, labelled time.Time) bool {
+	begins := current.StartedAt
+	if current.State == sia.Passed {
+		begins = current.Since
+	}
+	return !labelled.IsZero() && labelled.Before(begins.Truncate(time.Second)) // GitHub tells seconds
 }
 
 // permit asks GitHub whether the sender may do this, and answers politely if not. GitHub gives bots no role in a

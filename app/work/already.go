@@ -14,17 +14,20 @@ import (
 // resolves it without SIA. The latter takes one request and is an open pull request, other than the task's own, that
 // closes the issue, or a commit of the base branch since the issue was opened. For a restarted task, commits count
 // since the restart. It returns nil if there is no such reason.
+//
+// It returns who wrote the issue's present text too, if that differs from the task's and the response says so.
 func (w *startWorker) findObstacle(
 	ctx context.Context, t sia.Task, issue github.Issue, base string,
-) (*sia.Already, error) {
+) (*sia.Already, sia.Actor, error) {
+	var editor sia.Actor
 	if issue.Title != t.Title || issue.Body != t.Body {
 		t.Edited = &sia.Edit{} // the delivery of the edit is delayed or lost
 	}
 	if !t.ChecksIfResolved() {
-		return nil, nil
+		return nil, editor, nil
 	}
 	if first, err := w.openDependencies(ctx, t, issue); err != nil || first != nil {
-		return first, err
+		return first, editor, err
 	}
 	since := issue.CreatedAt
 	if t.Earlier > 0 {
@@ -33,7 +36,10 @@ func (w *startWorker) findObstacle(
 	found, err := w.repo(t).Closing(ctx,
 		github.ClosingAt{Issue: t.Issue, Commit: base, Since: since, Branch: t.BaseBranch})
 	if err != nil {
-		return nil, err
+		return nil, editor, err
+	}
+	if issue.Body != t.Body && issue.Title == t.Title && found.Body == issue.Body {
+		editor = found.Editor
 	}
 	for _, p := range found.Pulls {
 		here := strings.EqualFold(p.Repo, t.Repo.String())
@@ -44,13 +50,13 @@ func (w *startWorker) findObstacle(
 		if !here {
 			name = p.Repo + name
 		}
-		return &sia.Already{URL: p.URL, What: "pull request " + name + ", which is open, closes this issue"}, nil
+		return &sia.Already{URL: p.URL, What: "pull request " + name + ", which is open, closes this issue"}, editor, nil
 	}
 	if c, ok := sia.ClosingCommit(found.Commits, t.Repo, t.Issue); ok {
 		return &sia.Already{URL: c.URL, What: fmt.Sprintf("commit %s on `%s` closes this issue", c.SHA.Short(),
-			t.BaseBranch)}, nil
+			t.BaseBranch)}, editor, nil
 	}
-	return nil, nil
+	return nil, editor, nil
 }
 
 // openDependencies returns the open issues that must be resolved before this one: those that block it, and its

@@ -74,8 +74,11 @@ func (w *startWorker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 	if err != nil {
 		return nil, err
 	}
-	done, err := w.findObstacle(ctx, t, issue, sha)
+	done, editor, err := w.findObstacle(ctx, t, issue, sha)
 	if err != nil {
+		return nil, err
+	}
+	if editor, err = w.permitted(ctx, t, editor, set.Settings); err != nil {
 		return nil, err
 	}
 	commits, err := w.branch.commitRules(ctx, t, sha)
@@ -114,8 +117,22 @@ func (w *startWorker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 		BaseBranch: t.BaseBranch, BaseSHA: sia.SHA(sha), Title: issue.Title, Body: issue.Body, Author: issue.Author,
 		Access: access, Labels: issue.Labels,
 		Lessons: lesson.Refs(told), Withheld: lesson.IDs(withheld), ToolLessons: tools, Already: done, Asked: asked,
-		Commits: commits, Forecast: forecast,
+		Commits: commits, Forecast: forecast, EditedBy: editor,
 	}, nil
+}
+
+// permitted returns who edited the issue if the edit counts, like that of a delivery.
+func (w *startWorker) permitted(
+	ctx context.Context, t sia.Task, editor sia.Actor, set sia.Settings,
+) (sia.Actor, error) {
+	if editor.Login == "" {
+		return editor, nil
+	}
+	has, err := w.repo(t).Permission(ctx, editor.Login)
+	if err != nil || !sia.Covers(has, set.Access.CommandPermission) {
+		return sia.Actor{}, err
+	}
+	return editor, nil
 }
 
 // pauseIfHalted pauses the task if its repository, its installation or the whole server is paused. It reports whether

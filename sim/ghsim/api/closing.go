@@ -10,9 +10,10 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/payload"
 )
 
-// closing answers what closes an issue, and the branch's requirements on commits: the open pull requests with a closing
-// keyword, the time when it was last reopened, and the history of a commit since a time. It uses the variables owner,
-// name, number, commit and since, and answers everything, whatever was selected.
+// closing answers what closes an issue, and the branch's requirements on commits: the issue's text with who edited it
+// last, the open pull requests with a closing keyword, the time when it was last reopened, and the history of a commit
+// since a time. It uses the variables owner, name, number, commit and since, and answers everything, whatever was
+// selected.
 func closing(c *call, _ string, vars map[string]any) (answer, error) {
 	r := c.repo
 	number, _ := vars["number"].(float64)
@@ -50,7 +51,11 @@ func closing(c *call, _ string, vars map[string]any) (answer, error) {
 		}
 		history = object{"history": object{"nodes": nodes}}
 	}
-	repo := object{"object": history, "issue": object{
+	var editor any
+	if by := issue.EditedBy; by != nil {
+		editor = object{"__typename": "User", "login": by.Login, "databaseId": by.ID}
+	}
+	repo := object{"object": history, "issue": object{"body": issue.Body, "editor": editor,
 		"closedByPullRequestsReferences": object{"nodes": pulls}, "timelineItems": object{"nodes": reopened}}}
 	if vars["ref"] != nil {
 		if r.RulesHidden != 0 {

@@ -22,7 +22,8 @@ type Issue struct {
 	Title     string
 	Body      string
 	By        *User
-	App       *App // set when an app wrote it
+	App       *App  // set when an app wrote it
+	EditedBy  *User // whose edit of Body was the last; nil: nobody's, or an app's
 	Labels    []*Label
 	Assignees []*User
 	State     string // open or closed

@@ -47,7 +47,10 @@ func (w *World) EditIssue(r *model.Repository, i *model.Issue, a model.Actor, ti
 	}
 	if body != nil && *body != i.Body {
 		changes["body"] = object{"from": i.Body}
-		i.Body = *body
+		i.Body, i.EditedBy = *body, a.User
+		if a.App != nil {
+			i.EditedBy = nil
+		}
 	}
 	if len(changes) > 0 {
 		w.issueEvent(r, i, a, "edited", strings.Join(slices.Sorted(maps.Keys(changes)), ","), object{"changes": changes})
