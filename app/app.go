@@ -47,13 +47,12 @@ type Options struct {
 	Engine store.EngineConfig
 	// transport for GitHub's API; nil: the network
 	Transport http.RoundTripper
-	// command that runs this program as sandbox.Forward; nil: commands get no network
-	Forward  []string
-	Boundary func(ctx context.Context, when string, f sia.Effect) // see store.Handlers
-	Front    *Front                                               // listeners, closed by the app; nil: as configured
-	Invited  *signin.Invitation                                   // browser that ran set-up and may watch; nil: none
-	Version  string                                               // of this program, for the log and traces
-	Local    Local
+	Sandbox   sandbox.Options                                      // Stdlib and Logger are those of the app
+	Boundary  func(ctx context.Context, when string, f sia.Effect) // see store.Handlers
+	Front     *Front                                               // listeners, closed by the app; nil: as configured
+	Invited   *signin.Invitation                                   // browser that ran set-up and may watch; nil: none
+	Version   string                                               // of this program, for the log and traces
+	Local     Local
 	// holds a short conversation with each model at the start of Run, which costs a few cents
 	ProbeModels bool
 	// counts replayed tasks of a repository, owner/name, that only one of two policies, given by id, resolved; nil: none

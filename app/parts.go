@@ -163,7 +163,8 @@ func NewSandbox(ctx context.Context, stdlib string, o Options) (*sandbox.Sandbox
 	if err != nil {
 		return nil, fmt.Errorf("find the folder for compiled standard libraries: %w", err)
 	}
-	so := sandbox.Options{Self: o.Forward, Stdlib: stdlib, Logger: o.Logger}
+	so := o.Sandbox
+	so.Stdlib, so.Logger = stdlib, o.Logger
 	found := sandbox.Probe(ctx, so)
 	if !found.OK() {
 		o.Logger.WarnContext(ctx, "no sandbox: attempts can't build or test before they push", "why", found.String(), "fix",

@@ -105,6 +105,37 @@ func TestWelcomeOnce(t *testing.T) {
 	}
 }
 
+// When checks had time to begin, those that the pull request started are counted.
+func TestWelcomeCountsChecks(t *testing.T) {
+	t.Parallel()
+	const workflow = "on: pull_request\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - run: \"true\"\n"
+	for want, file := range map[int]string{0: "README", 1: ".github/workflows/ci.yml"} {
+		t.Run(fmt.Sprint(want), func(t *testing.T) {
+			t.Parallel()
+			s := apptest.Start(t, apptest.Config{Files: map[string]string{"README": "nothing to tell"}, Welcome: true})
+			files := goModule()
+			files[file] = workflow
+			_, err := s.Sim.CreateRepo(apptest.Owner, "tea", ghsim.RepoSpec{Files: files})
+			check(t, err)
+			s.InstallOn("tea")
+			s.Quiet()
+			counted := func() *int {
+				all, err := s.App.Store.Setups(context.Background(), 0)
+				check(t, err)
+				i := slices.IndexFunc(all, func(v store.Setup) bool { return v.Name == "tea" })
+				return all[i].Checks
+			}
+			if got := counted(); got != nil {
+				t.Errorf("counted %d at once", *got)
+			}
+			s.Wait(time.Hour)
+			if got := counted(); got == nil || *got != want || len(welcomes(t, s, apptest.Owner+"/tea")) != 1 {
+				t.Errorf("counted %v; %s", got, came(t, s, "tea"))
+			}
+		})
+	}
+}
+
 // Unsuitable repositories are skipped, with the reason.
 func TestWelcomeLeftAlone(t *testing.T) {
 	t.Parallel()

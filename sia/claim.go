@@ -41,27 +41,34 @@ func ClaimOf(summary string) (c Claim, claims bool) {
 
 // ClaimCheck is a claim and the result of checking it.
 type ClaimCheck struct {
-	Claim Claim  `json:"claim"`
-	Base  SHA    `json:"base"`                   // the base commit to which the claim applies
-	URL   string `json:"url,omitempty" mask:"-"` // of the commit that resolved it, or else of the base
+	Claim Claim `json:"claim"`
+	Base  SHA   `json:"base"` // the base commit to which the claim applies
+	// address of the commit that resolved it, or else of the base; empty: the test was not run there
+	URL string `json:"url,omitempty" mask:"-"`
 	// which evidence does not hold and why, for people; empty: all holds
 	Wrong string `json:"wrong,omitempty"`
+	// why the test could not be run, which says nothing about the claim; empty: it was run, or there is none
+	NotRun string `json:"not_run,omitempty"`
 }
 
 // evidence describes the checked evidence, for people.
 func (o ClaimCheck) evidence(branch string) string {
 	var seen []string
-	if o.Claim.Command != "" {
+	if o.Claim.Command != "" && o.NotRun == "" {
 		seen = append(seen, fmt.Sprintf("SIA ran `%s` on `%s`, and it passes", o.Claim.Command, branch))
 	}
 	if o.Claim.Commit != "" {
 		seen = append(seen, fmt.Sprintf("commit %s did it", o.Claim.Commit.Short()))
 	}
+	if len(seen) == 0 {
+		return fmt.Sprintf("an attempt says so, but its test `%s` could not be run: %s", o.Claim.Command, o.NotRun)
+	}
 	return strings.Join(seen, "; ")
 }
 
 // handleClaim ends an attempt with a claim that the issue is resolved already, and reports whether there is one. If the
-// evidence holds it asks a person, which costs no approach; else the attempt fails, with the reason as its failure.
+// evidence holds, or could not be checked, it asks a person, which costs no approach; else the attempt fails, with the
+// reason as its failure.
 func (s *step) handleClaim(f AttemptEnded) bool {
 	if f.Claim == nil {
 		return false

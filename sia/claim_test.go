@@ -64,6 +64,24 @@ func TestSo(t *testing.T) {
 	}
 }
 
+// A test that could not be run does not count against the claim: the commit is asked about, or else the claim alone.
+func TestSoNotRun(t *testing.T) {
+	for commit, want := range map[SHA]string{
+		"1a2b3c4": "commit 1a2b3c4 did it",
+		"":        "an attempt says so, but its test `sh a.sh` could not be run: there is no sandbox",
+	} {
+		p := &taskDriver{t: t}
+		p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", DefaultBranch: "main"})
+		p.begins("")
+		p.ends(AttemptEnded{End: EndFinished, Claim: &ClaimCheck{Claim: Claim{Command: "sh a.sh", Commit: commit},
+			Base: "base", NotRun: "there is no sandbox"}})
+		if e := p.task.Escalation; p.task.State != Escalated || e.Kind != AskAlready || e.Already.What != want ||
+			len(p.task.Prompts) > 0 || p.task.Failures > 0 {
+			t.Errorf("%q: %s: %+v", commit, p.task.State, e)
+		}
+	}
+}
+
 // The issue's author may say that it is resolved, whatever their access: the task then ends. Work takes a person with
 // access, and only this question is the author's.
 func TestAuthorResolves(t *testing.T) {

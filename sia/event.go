@@ -306,15 +306,18 @@ type (
 		Reported []Reported `json:"reported,omitempty"`
 		// rules of the base branch that block a merge and that no check satisfies, for people
 		MergeRules []string `json:"merge_rules,omitempty"`
+		// GitHub blocks the merge, and for no check or review that SIA sees
+		MergeBlocked bool `json:"merge_blocked,omitempty"`
 	}
 	// Watched: the state of a pull request after its task had passed.
 	Watched struct {
-		SHA       SHA       `json:"sha"`
-		Looked    time.Time `json:"looked"`
-		Red       []Check   `json:"red,omitempty"`       // required checks of the head that are red
-		Found     *Found    `json:"found,omitempty"`     // as in Judged
-		Conflicts bool      `json:"conflicts,omitempty"` // as in Judged
-		Unmerged  bool      `json:"unmerged,omitempty"`  // as in Judged
+		SHA          SHA       `json:"sha"`
+		Looked       time.Time `json:"looked"`
+		Red          []Check   `json:"red,omitempty"`           // required checks of the head that are red
+		Found        *Found    `json:"found,omitempty"`         // as in Judged
+		Conflicts    bool      `json:"conflicts,omitempty"`     // as in Judged
+		Unmerged     bool      `json:"unmerged,omitempty"`      // as in Judged
+		MergeBlocked bool      `json:"merge_blocked,omitempty"` // as in Judged
 	}
 	// Updated: the base was merged into the branch, or could not be. If SHA, Conflicts
 	// and Refused are empty, the branch has moved.

@@ -96,13 +96,19 @@ func (s *step) watched() {
 		s.warn(fmt.Sprintf("`%s` is in the way of the branch again, after %d merges of it since the pass; `/sia start` "+
 			"has it merged once more.", t.BaseBranch, maxUpdates))
 		s.because("`%s` is in the way of the branch again, after %d merges of it since the pass", t.BaseBranch, maxUpdates)
-	case len(f.Red) == 0 && before == nil || before != nil && sameNames(f.Red, before.Red):
+	case sameNames(f.Red, before.red()) && f.MergeBlocked == t.MergeBlocked:
 		s.ignore("nothing has changed since the last look")
+	case sameNames(f.Red, before.red()) && f.MergeBlocked:
+		t.MergeBlocked = true
+		s.because("GitHub says that the merge of %s is blocked", f.SHA.Short())
+	case sameNames(f.Red, before.red()):
+		t.MergeBlocked = false
+		s.because("GitHub no longer says that the merge of %s is blocked, or a check tells why", f.SHA.Short())
 	case len(f.Red) == 0:
-		s.t.Afterwards = &Afterwards{SHA: f.SHA, At: f.Looked}
+		t.Afterwards, t.MergeBlocked = &Afterwards{SHA: f.SHA, At: f.Looked}, f.MergeBlocked
 		s.because("what had turned red on %s after the pass is green again", f.SHA.Short())
 	default:
-		s.t.Afterwards = &Afterwards{SHA: f.SHA, At: f.Looked, Red: f.Red}
+		t.Afterwards, t.MergeBlocked = &Afterwards{SHA: f.SHA, At: f.Looked, Red: f.Red}, f.MergeBlocked
 		s.because("%s turned red on %s after the pass", f.Red[0].Name, f.SHA.Short())
 	}
 }
@@ -119,10 +125,15 @@ func (t *Task) HasSeen(f Watched) bool {
 	if f.Unmerged || f.Conflicts && t.Conflicted <= maxUpdates { // unmerged: GitHub has begun to compute it
 		return false
 	}
-	if t.Afterwards == nil {
-		return len(f.Red) == 0
+	return sameNames(f.Red, t.Afterwards.red()) && f.MergeBlocked == t.MergeBlocked
+}
+
+// red returns the red checks of the last look; none without a look.
+func (a *Afterwards) red() []Check {
+	if a == nil {
+		return nil
 	}
-	return sameNames(f.Red, t.Afterwards.Red)
+	return a.Red
 }
 
 func sameNames(a, b []Check) bool {

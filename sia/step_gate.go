@@ -137,7 +137,8 @@ func (s *step) recordLook(f Judged) {
 		s.setBase(f.Base)
 		s.t.Gate.Based = true
 	}
-	s.t.Checks, s.t.Gate.Explain, s.t.MergeRules = f.Checks, f.Explain, f.MergeRules
+	s.t.Checks, s.t.Gate.Explain = f.Checks, f.Explain
+	s.t.MergeRules, s.t.MergeBlocked = f.MergeRules, f.MergeBlocked
 	s.t.Reported = withReported(s.t.Reported, f.Reported)
 	if s.t.Gate.Unmerged++; !f.Unmerged {
 		s.t.Gate.Unmerged = 0

@@ -151,6 +151,30 @@ func TestConflictsAfterPass(t *testing.T) {
 	}
 }
 
+// A merge that GitHub blocks is recorded at the pass, and each change of that by a later look, with what turned red.
+func TestMergeBlockedAfterPass(t *testing.T) {
+	p := checked(t, true)
+	p.judges(Judged{Verdict: VerdictGreen})
+	p.done(DoReady, Readied{})
+	p.judges(Judged{Verdict: VerdictGreen, MergeBlocked: true})
+	p.wantState(Passed)
+	if !p.task.MergeBlocked {
+		t.Error("it is not recorded at the pass")
+	}
+	red := []Check{{Name: "test", Colour: Red, Required: true}}
+	for _, w := range []Watched{{}, {MergeBlocked: true}, {Red: red}, {MergeBlocked: true}} {
+		w.SHA = p.task.Head
+		if p.task.HasSeen(w) {
+			t.Errorf("%+v is not news", w)
+		}
+		p.says(CheckSeen{SHA: p.task.Head, Bad: true})
+		p.done(DoWatch, w)
+		if !p.task.HasSeen(w) || p.task.MergeBlocked != w.MergeBlocked || len(p.task.Afterwards.red()) != len(w.Red) {
+			t.Errorf("after %+v: blocked %v, %+v", w, p.task.MergeBlocked, p.task.Afterwards)
+		}
+	}
+}
+
 // A merge that finished after the task had ended is recorded as the head.
 func TestUpdatedLate(t *testing.T) {
 	p := checked(t, true)

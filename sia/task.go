@@ -185,6 +185,8 @@ type Task struct {
 	Vouched []string `json:"vouched,omitempty"`
 	// rules of the base branch that block a merge and that no check satisfies, for people
 	MergeRules []string `json:"merge_rules,omitempty"`
+	// GitHub blocks the merge, and for no check or review that SIA sees
+	MergeBlocked bool `json:"merge_blocked,omitempty"`
 	// state of the pull request's checks since the task passed; nil: no required check has turned red
 	Afterwards *Afterwards  `json:"afterwards,omitempty"`
 	Gate       GateState    `json:"gate,omitzero"`

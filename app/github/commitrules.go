@@ -14,12 +14,14 @@ import (
 const commitRulesTTL = time.Hour
 
 // commitRulesSelection selects a branch's rules on commits: those of classic protection that non-administrators can
-// see, and rule sets.
+// see, with its other rules, and rule sets.
 // https://docs.github.com/en/graphql/reference/objects#ref
 // https://docs.github.com/en/graphql/reference/objects#refupdaterule
 const commitRulesSelection = ` webCommitSignoffRequired
 	ref(qualifiedName: $ref) {
-		refUpdateRule { requiresSignatures requiredStatusCheckContexts }
+		refUpdateRule {
+			requiresSignatures requiresLinearHistory requiresConversationResolution requiredStatusCheckContexts
+		}
 		rules(first: 100) { nodes { type parameters {
 			... on CommitMessagePatternParameters { negate pattern }
 			... on RequiredStatusChecksParameters { required_status_checks: requiredStatusChecks { context } }
@@ -31,8 +33,10 @@ type commitRulesAnswer struct {
 	SignOff *bool `json:"webCommitSignoffRequired"`
 	Ref     *struct {
 		Protection *struct {
-			Signatures bool     `json:"requiresSignatures"`
-			Checks     []string `json:"requiredStatusCheckContexts"`
+			Signatures    bool     `json:"requiresSignatures"`
+			LinearHistory bool     `json:"requiresLinearHistory"`
+			Conversations bool     `json:"requiresConversationResolution"`
+			Checks        []string `json:"requiredStatusCheckContexts"`
 		} `json:"refUpdateRule"`
 		Rules graphqlConnection[branchRule] `json:"rules"`
 	} `json:"ref"`
@@ -50,7 +54,7 @@ func (a commitRulesAnswer) rules() (out sia.CommitRules, err error) {
 		return out, nil
 	}
 	if p := a.Ref.Protection; p != nil {
-		out.Signed = p.Signatures
+		out.Signed, out.LinearHistory, out.Conversations = p.Signatures, p.LinearHistory, p.Conversations
 		for _, c := range p.Checks {
 			out.SignOff = out.SignOff || c == dcoCheck
 		}

@@ -31,6 +31,11 @@ func TestCommitRules(t *testing.T) {
 		"signatures by classic protection": {
 			set:  func(s *site) error { return s.sim.RequireSignatures(s.full, "main", true) },
 			want: sia.CommitRules{Signed: true}},
+		"other rules of classic protection": {
+			set: func(s *site) error {
+				return s.sim.ProtectBranch(s.full, "main", ghsim.Classic{LinearHistory: true, Conversations: true})
+			},
+			want: sia.CommitRules{LinearHistory: true, Conversations: true}},
 		"of another branch": {set: func(s *site) error { return s.sim.RequireSignatures(s.full, "next", false) }},
 		"sign-off on the web": {set: func(s *site) error { return s.sim.RequireSignOff(s.full) },
 			want: sia.CommitRules{SignOff: true}},

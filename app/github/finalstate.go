@@ -21,6 +21,7 @@ const (
 				strict_required_status_checks_policy: strictRequiredStatusChecksPolicy
 				required_status_checks: requiredStatusChecks { context integration_id: integrationId }
 			}
+			... on PullRequestParameters { required_review_thread_resolution: requiredReviewThreadResolution }
 			... on WorkflowsParameters { workflows { path repository_id: repositoryId } }
 		} } }
 	}`

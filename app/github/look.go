@@ -23,6 +23,7 @@ type Mergeability struct {
 	Base      string // the base branch's head; empty: unknown
 	Conflicts bool   // with the base branch
 	Behind    bool   // a rule requires the branch to be up to date with its base, and it is not
+	Blocked   *bool  // GitHub blocks the merge, and for no missing review; nil: unknown, as over REST
 	// GitHub is still computing it in the background: the test merge and its checks are unknown
 	Unknown bool
 }

@@ -110,7 +110,8 @@ func TestLook(t *testing.T) {
 	slices.SortFunc(byGraphQL.Workflows, workflowsByID)
 	// GraphQL lacks attempts; REST lacks the base's head and the head's author.
 	if d := gocmp.Diff(rest, byGraphQL, cmpopts.IgnoreFields(gate.Workflow{}, "Attempt"),
-		cmpopts.IgnoreFields(github.Mergeability{}, "Base"), cmpopts.IgnoreFields(github.PullState{}, "HeadBy")); d != "" {
+		cmpopts.IgnoreFields(github.Mergeability{}, "Base", "Blocked"),
+		cmpopts.IgnoreFields(github.PullState{}, "HeadBy")); d != "" {
 		t.Errorf("REST against GraphQL:\n%s", d)
 	}
 }
@@ -246,6 +247,54 @@ func judgedBy(checkSuites, status string) string {
 // suites is a page with one check suite.
 func suites(fields string) string {
 	return `{"pageInfo":{"hasNextPage":false},"nodes":[{"databaseId":1,` + fields + `}]}`
+}
+
+// A merge that GitHub blocks is told unless a review explains that. Over REST it is unknown.
+func TestLookAtABlockedMerge(t *testing.T) {
+	s := open(t, ghsim.Config{NoWorkflows: true})
+	ctx := context.Background()
+	head, err := s.sim.PushFiles(full, "topic", "ann", "ours", map[string]string{"README.md": "ours\n"})
+	check(t, err)
+	pull, err := s.sim.OpenPull(full, "ann", "topic", "main", "A change", "", false)
+	check(t, err)
+	look := func() string {
+		l, err := s.repo.Look(ctx, github.LookAt{SHA: head, Pull: pull})
+		check(t, err)
+		if l.Merge.Blocked == nil {
+			return "unknown"
+		}
+		return fmt.Sprint(*l.Merge.Blocked)
+	}
+	conversations := map[string]any{"required_review_thread_resolution": true}
+	approval := map[string]any{"required_review_thread_resolution": true, "required_approving_review_count": 1}
+	steps := []struct {
+		set  func() error
+		want string
+	}{
+		{func() error { return nil }, "unknown"}, // GitHub computes it
+		{func() error {
+			return s.sim.SetRules(full, "main", ghsim.Rule{Type: "pull_request", Parameters: conversations})
+		},
+			"false"},
+		{func() error {
+			_, err := s.sim.ReviewComment(full, pull, "ann", "README.md", 1, "Why?")
+			return err
+		}, "true"},
+		{func() error {
+			return s.sim.SetRules(full, "main", ghsim.Rule{Type: "pull_request", Parameters: approval})
+		}, "false"},
+		{func() error { overREST(s); return nil }, "unknown"},
+	}
+	for i, c := range steps {
+		check(t, c.set())
+		if got := look(); got != c.want {
+			t.Errorf("step %d: blocked %s, want %s", i, got, c.want)
+		}
+	}
+	if got, err := s.repo.Required(ctx, "main"); err != nil ||
+		!slices.Equal(got.Others, []string{"required_review_thread_resolution"}) {
+		t.Errorf("required %+v, %v", got, err)
+	}
 }
 
 // If the response is partial, the look is read over REST.

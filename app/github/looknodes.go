@@ -85,6 +85,8 @@ type pullNode struct {
 	State            string  `json:"state"`
 	Mergeable        string  `json:"mergeable"`
 	MergeStateStatus string  `json:"mergeStateStatus"`
+	IsDraft          bool    `json:"isDraft"`
+	ReviewDecision   string  `json:"reviewDecision"` // empty: none is wanted
 	HeadRefOID       string  `json:"headRefOid"`
 	BaseRefName      string  `json:"baseRefName"`
 	Body             *string `json:"body"`

@@ -37,7 +37,7 @@ const judgesFragment = `fragment judges on Commit {
 // https://docs.github.com/en/graphql/reference/objects#pullrequest
 const (
 	pullSelection = ` pullRequest(number: $number) {
-		state body headRefOid baseRefName mergeable mergeStateStatus baseRef { target { oid } }
+		state body isDraft headRefOid baseRefName mergeable mergeStateStatus reviewDecision baseRef { target { oid } }
 		commits(last: 1) { nodes { commit { oid author { name user { login databaseId } } } } }
 		potentialMergeCommit { ...judges }
 	}`
@@ -143,6 +143,11 @@ func (l *Look) setPull(p *pullNode, sha string) bool {
 	}
 	l.Merge = Mergeability{Conflicts: p.Mergeable == "CONFLICTING", Behind: p.MergeStateStatus == "BEHIND",
 		Unknown: p.Mergeable == "UNKNOWN"}
+	if !l.Merge.Unknown {
+		blocked := p.MergeStateStatus == "BLOCKED" && !p.IsDraft && p.ReviewDecision != "REVIEW_REQUIRED" &&
+			p.ReviewDecision != "CHANGES_REQUESTED"
+		l.Merge.Blocked = &blocked
+	}
 	if p.BaseRef != nil {
 		l.Merge.Base = p.BaseRef.Target.OID
 	}

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+
+	"github.com/sia-bot/sia/sia"
 )
 
 // ownBranch is an example of the branches that attempts are pushed to.
@@ -20,6 +22,8 @@ type Opening struct {
 	NoPulls  bool // pull requests are disabled
 	// only collaborators may open pull requests
 	CollaboratorsOnly bool
+	// nothing has reported on the head of the default branch, which may be because nothing reports on pull requests either
+	Silent bool
 	// types of rules that can refuse a push to SIA's branches, as in GitHub's API, sorted
 	Rules []string
 }
@@ -34,19 +38,21 @@ var pushRules = map[string]bool{"creation": true, "update": true, "non_fast_forw
 	"max_file_path_length": true, "max_file_size": true}
 
 // Openings returns, for the first repositories of an installation up to limit, what may prevent the app from opening
-// pull requests. It takes one request, and one more for each of them. more is the number of other repositories.
+// pull requests. It takes one request, and two or more for each of them. more is the number of other repositories.
 // https://docs.github.com/en/rest/apps/installations#list-repositories-accessible-to-the-app-installation
 func (a *App) Openings(ctx context.Context, installation int64, limit int) (all []Opening, more int, err error) {
 	lists := a.installation(installation).lists
 	var got struct {
 		Total        int `json:"total_count"`
 		Repositories []struct {
+			ID       int64  `json:"id"`
 			Name     string `json:"name"`
 			Archived bool   `json:"archived"`
 			Disabled bool   `json:"disabled"`
 			Issues   *bool  `json:"has_issues"`
 			Pulls    *bool  `json:"has_pull_requests"`
 			PullsBy  string `json:"pull_request_creation_policy"`
+			Default  string `json:"default_branch"`
 			Owner    struct {
 				Login string `json:"login"`
 			} `json:"owner"`
@@ -81,6 +87,10 @@ func (a *App) Openings(ctx context.Context, installation int64, limit int) (all 
 			}
 			slices.Sort(o.Rules)
 			o.Rules = slices.Compact(o.Rules)
+			repo := a.Repo(installation, sia.Repo{ID: r.ID, Owner: r.Owner.Login, Name: r.Name})
+			head, err := repo.Look(ctx, LookAt{SHA: r.Default})
+			// It may be empty, or its checks may be hidden from the app.
+			o.Silent = err == nil && len(head.Checks.Runs)+len(head.Checks.Statuses)+len(head.Workflows) == 0
 		}
 		all = append(all, o)
 	}

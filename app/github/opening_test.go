@@ -12,7 +12,7 @@ import (
 	"github.com/sia-bot/sia/sim/ghsim/model"
 )
 
-// TestOpenings reads what prevents pull requests, with one request for each repository.
+// TestOpenings reads what prevents pull requests.
 func TestOpenings(t *testing.T) {
 	s := open(t, ghsim.Config{NoWorkflows: true})
 	ctx := context.Background()
@@ -25,6 +25,8 @@ func TestOpenings(t *testing.T) {
 			t.Errorf("%d more; %s", more, d)
 		}
 	}
+	look(github.Opening{Silent: true})
+	check(t, s.sim.CreateStatus(full, s.head, "ann", "ci/legacy", "success", "It is green"))
 	look(github.Opening{})
 	check(t, s.sim.SwitchOff(full, true, true, true))
 	for _, kind := range []string{"creation", "required_linear_history", "deletion", "creation"} {

@@ -27,7 +27,7 @@ type Requirements struct {
 	Known bool            // false: the app can't see all of them
 	// the head must be up to date with the branch; classic protection reports it to administrators only
 	Strict bool
-	// types of other rules that can block a merge, as in GitHub's API, sorted
+	// types of other rules that can block a merge, or the parameter that can, as in GitHub's API, sorted
 	Others []string
 }
 
@@ -123,7 +123,7 @@ func (r *Repo) addRule(ctx context.Context, out *Requirements, rule branchRule) 
 	if blockingRules[kind] {
 		out.Others = append(out.Others, kind)
 	}
-	if kind != "required_status_checks" && kind != "workflows" {
+	if !slices.Contains([]string{"required_status_checks", "workflows", "pull_request"}, kind) {
 		return nil
 	}
 	var p struct {
@@ -132,6 +132,7 @@ func (r *Repo) addRule(ctx context.Context, out *Requirements, rule branchRule) 
 			App     int64  `json:"integration_id"`
 		} `json:"required_status_checks"`
 		Strict    bool `json:"strict_required_status_checks_policy"`
+		Resolved  bool `json:"required_review_thread_resolution"`
 		Workflows []struct {
 			Path       string `json:"path"`
 			Repository int64  `json:"repository_id"`
@@ -141,6 +142,9 @@ func (r *Repo) addRule(ctx context.Context, out *Requirements, rule branchRule) 
 		return err
 	}
 	out.Strict = out.Strict || p.Strict
+	if p.Resolved {
+		out.Others = append(out.Others, "required_review_thread_resolution")
+	}
 	for _, c := range p.Checks {
 		out.All = append(out.All, gate.Required{Name: c.Context, App: max(0, c.App)})
 	}

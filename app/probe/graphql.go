@@ -60,7 +60,7 @@ const lookQuery = `query($owner: String!, $name: String!, $commit: String!, $num
 	repository(owner: $owner, name: $name) {
 		object(expression: $commit) { ...judges }
 		pullRequest(number: $number) {
-			state isDraft headRefOid baseRefName mergeable mergeStateStatus
+			state isDraft headRefOid baseRefName mergeable mergeStateStatus reviewDecision
 			commits(last: 1) { nodes { commit { oid author { name user { login } } } } }
 			potentialMergeCommit { ...judges }
 		}

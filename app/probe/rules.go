@@ -173,7 +173,9 @@ const commitRules = `query($owner: String!, $name: String!, $ref: String!) {
 	repository(owner: $owner, name: $name) {
 		webCommitSignoffRequired
 		ref(qualifiedName: $ref) {
-			refUpdateRule { requiresSignatures requiredStatusCheckContexts }
+			refUpdateRule {
+				requiresSignatures requiresLinearHistory requiresConversationResolution requiredStatusCheckContexts
+			}
 			rules(first: 100) { nodes { type } }
 		}
 	}

@@ -27,6 +27,9 @@ func afterPass(t sia.Task, room int) string {
 		said = append(said, fmt.Sprintf("⚠️ Since then %s%s turned red on %s.", fewCode(a.Red[0].Name, 3), more,
 			Code(a.SHA.Short(), 0)))
 	}
+	if t.MergeBlocked {
+		said = append(said, fmt.Sprintf("⚠️ GitHub says that the merge is blocked. #%d shows by what.", t.Pull.Number))
+	}
 	for len(said) > 1 && words(strings.Join(said, " ")) > room {
 		said = said[:len(said)-1]
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/project"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // Welcome is a pull request that proposes the first settings to a repository.
@@ -75,3 +76,14 @@ func welcomeLines(w Welcome) string {
 
 // welcomeChecks is how many checks the text names; the file has all.
 const welcomeChecks = 10
+
+// StartedChecks says how many checks the pull request started; empty for nil, if nobody looked.
+func StartedChecks(n *int) string {
+	switch {
+	case n == nil:
+		return ""
+	case *n == 0:
+		return "it started no check: is Actions switched on, and does a workflow run on pull requests, whatever they change?"
+	}
+	return "it started " + text.Count(*n, "check")
+}

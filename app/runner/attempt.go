@@ -146,6 +146,9 @@ func (r *remoteAgent) handle(
 			return agent.Result{End: sia.EndError, Turns: r.turns, Cost: w.Spent}, true, errors.Join(err, cerr)
 		}
 		return res, false, nil
+	case w.Asks:
+		r.answer(ctx, w)
+		return res, false, nil
 	case (w.State == store.RunnerDone || stopping && w.Lost) && r.awaitCalls():
 	case w.State == store.RunnerDone:
 		res, err = r.finish(ctx, w)

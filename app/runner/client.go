@@ -293,6 +293,32 @@ func (c *Client) Result(ctx context.Context, pass string, body []byte) error {
 	})
 }
 
+// PushRefusal asks why the change of a running attempt must not be pushed; "": nothing prevents it. body is made by
+// [JoinResult]. It retries until ctx ends.
+func (c *Client) PushRefusal(ctx context.Context, pass string, body []byte) (why string, err error) {
+	var answer []byte
+	for _, q := range []struct {
+		method string
+		within time.Duration
+		body   []byte
+	}{{http.MethodPost, resultTimeout, body}, {http.MethodGet, reportTimeout, nil}} {
+		if err := retry(ctx, func() (err error) {
+			answer, err = c.read(ctx, q.within, q.method, ChangePath, pass, q.body, maxResponse)
+			return err
+		}); err != nil {
+			return "", err
+		}
+	}
+	var a ChangeAnswer
+	if err := json.Unmarshal(answer, &a); err != nil {
+		return "", fmt.Errorf("the server's answer about the change can't be read: %w", err)
+	}
+	if a.Unknown {
+		return "", errors.New("the server could not find out; its log says why")
+	}
+	return a.Refused, nil
+}
+
 // Release ends the lease of an attempt, so that another runner can take it immediately. With lost, it counts as an
 // attempt that could not be run here.
 func (c *Client) Release(ctx context.Context, pass string, lost bool) error {

@@ -83,6 +83,46 @@ func (r *remoteAgent) finish(ctx context.Context, w store.RunnerWatch) (res agen
 	return res, failed
 }
 
+// answer answers a runner that asks about its change.
+func (r *remoteAgent) answer(ctx context.Context, w store.RunnerWatch) {
+	var a ChangeAnswer
+	var err error
+	if a.Refused, err = r.pushRefusal(ctx); err != nil {
+		a.Unknown = true
+		r.Logger.WarnContext(ctx, "whether a runner's change can be pushed is not known", "effect", r.effect.Key, "runner",
+			w.Runner, "error", err)
+	}
+	b, _ := json.Marshal(a) // it has no type that can't be encoded
+	if err := r.Store.AnswerAboutChange(ctx, r.effect.Key, r.owner, b); err != nil {
+		r.Logger.WarnContext(ctx, "a runner can't be answered about its change", "effect", r.effect.Key, "runner", w.Runner,
+			"error", err)
+	}
+	r.changes.notify()
+}
+
+// pushRefusal applies the change that a runner asks about to the work tree, and returns why it must not be pushed; "":
+// nothing prevents it.
+func (r *remoteAgent) pushRefusal(ctx context.Context) (why string, err error) {
+	result, pack, err := r.Store.AttemptResult(ctx, r.effect.Key, r.owner)
+	if err != nil {
+		return "", err
+	}
+	o, err := decodeOutcome(result)
+	if err != nil {
+		return "", err
+	}
+	refused, err := r.applyChange(ctx, o, pack)
+	switch {
+	case err != nil:
+		return "", err
+	case refused != nil:
+		return refused.Error(), nil
+	case r.in.PushRefusal == nil:
+		return "", nil
+	}
+	return r.in.PushRefusal(ctx)
+}
+
 // rejection returns the reason for rejecting a runner's result.
 func (r *remoteAgent) rejection(w store.RunnerWatch, why error) string {
 	return fmt.Sprintf("what the runner %s sent back was refused, and nothing of it is used: %s", w.Runner, why)
@@ -91,7 +131,7 @@ func (r *remoteAgent) rejection(w store.RunnerWatch, why error) string {
 // applyChange applies the runner's change to the work tree. refused is the reason if the change is rejected.
 func (r *remoteAgent) applyChange(ctx context.Context, o Outcome, pack []byte) (refused, err error) {
 	if o.TooLarge {
-		return fmt.Errorf("its change has more than %d MiB and was not sent", MaxPack>>20), nil
+		return ErrTooLarge, nil
 	}
 	if o.Commit == "" && r.in.Rebuild {
 		return nil, nil
@@ -102,11 +142,12 @@ func (r *remoteAgent) applyChange(ctx context.Context, o Outcome, pack []byte) (
 	if err != nil {
 		return nil, err
 	}
-	if !r.in.Rebuild { // an interrupted attempt may have changed it
+	if !r.in.Rebuild { // an interrupted attempt, or an earlier change of this one, may have changed it
 		if err := space.Reset(ctx); err != nil {
 			return nil, err
 		}
 	}
+	r.in.Rebuild = false
 	if o.Commit == "" || r.in.Planning {
 		return nil, nil
 	}

@@ -43,6 +43,7 @@ func NewHandler(d *Dispatcher, room *gateway.Room) *Handler {
 	for path, serve := range map[string]func(http.ResponseWriter, *http.Request, claim){
 		"GET " + Prefix + WorkPath: h.work, "GET " + Prefix + BasePath: h.base,
 		"POST " + Prefix + HeartbeatPath: h.heartbeat, "POST " + Prefix + TurnPath: h.turn,
+		"POST " + Prefix + ChangePath: h.change, "GET " + Prefix + ChangePath: h.changeAnswer,
 		"POST " + Prefix + ResultPath: h.result, "POST " + Prefix + ReleasePath: h.release,
 		Prefix + ModelPath + "{number}/": h.model,
 	} {

@@ -2,7 +2,9 @@ package runner
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -103,6 +105,18 @@ func splitResult(b []byte) (outcome, pack []byte, err error) {
 
 // result takes the result of an attempt.
 func (h *Handler) result(w http.ResponseWriter, r *http.Request, a claim) {
+	h.takeResult(w, r, a, h.Store.FinishAttempt)
+}
+
+// change takes the change of a running attempt, about which its runner asks.
+func (h *Handler) change(w http.ResponseWriter, r *http.Request, a claim) {
+	h.takeResult(w, r, a, h.Store.AskAboutChange)
+}
+
+// takeResult takes what an attempt did so far, or at its end, and stores it.
+func (h *Handler) takeResult(w http.ResponseWriter, r *http.Request, a claim,
+	save func(ctx context.Context, pass string, outcome, pack []byte) error,
+) {
 	ctx := r.Context()
 	if _, err := h.Store.RenewAttempt(ctx, a.pass, h.Lease+BodyTimeout); err != nil {
 		h.refuseAttempt(w, r, err)
@@ -123,10 +137,29 @@ func (h *Handler) result(w http.ResponseWriter, r *http.Request, a claim) {
 	if len(pack) == 0 {
 		pack = nil
 	}
-	if err := h.Store.FinishAttempt(ctx, a.pass, outcome, pack); err != nil {
+	if err := save(ctx, a.pass, outcome, pack); err != nil {
 		h.refuseAttempt(w, r, err)
 		return
 	}
 	h.changes.notify()
 	w.WriteHeader(http.StatusNoContent)
+}
+
+// changeAnswer answers a runner that asked about its change, as soon as the owner has judged it.
+func (h *Handler) changeAnswer(w http.ResponseWriter, r *http.Request, a claim) {
+	ctx := r.Context()
+	var answer []byte
+	answered, err := h.await(ctx, takeWait, func() (answered bool, err error) {
+		answer, answered, err = h.Store.ChangeAnswer(ctx, a.pass)
+		return answered, err
+	})
+	switch {
+	case err != nil:
+		h.refuseAttempt(w, r, err)
+	case !answered:
+		w.Header().Set("Retry-After", "1")
+		writeError(w, http.StatusServiceUnavailable, "the server that has the attempt did not judge the change yet; ask again")
+	default:
+		writeJSON(w, json.RawMessage(answer))
+	}
 }

@@ -250,6 +250,56 @@ func TestAttemptByARunner(t *testing.T) {
 	w.expect(http.StatusGone, o.Pass, runner.HeartbeatPath, nil)
 }
 
+// A runner that asks about its change gets the answer that the server's own judge gives on the work tree with it. What it
+// sends at the end replaces that.
+func TestChangeOfARunnerIsJudged(t *testing.T) {
+	w := newWorld(t, "http://127.0.0.1:1")
+	hello := filepath.Join(w.space.Dir(), "hello.txt")
+	in := agent.Input{PushRefusal: func(context.Context) (string, error) {
+		b, err := os.ReadFile(hello)
+		if text := string(b); text != "Unknown\n" {
+			return "it says " + text, err
+		}
+		return "", errors.New("GitHub does not answer")
+	}}
+	done := w.run(t.Context(), in)
+	o := w.take()
+	client, err := runner.NewClient(w.server.URL, false)
+	must(t, err)
+	change := func(text string) []byte {
+		sha, pack := w.far(func(dir string) {
+			must(t, os.WriteFile(filepath.Join(dir, "hello.txt"), []byte(text), 0o600))
+			if text == "Link\n" {
+				must(t, os.Symlink("/etc/passwd", filepath.Join(dir, "l")))
+			}
+		})
+		return runner.JoinResult(encoded(t, runner.Outcome{Result: agent.Result{End: sia.EndFinished}, Commit: sha}), pack)
+	}
+	for _, c := range []struct{ text, why, err string }{
+		{"Hello, Ada!\n", "it says Hello, Ada!\n", ""},
+		{"Hello, Bob!\n", "it says Hello, Bob!\n", ""},
+		{"Unknown\n", "", "could not find out"},
+		{"Link\n", "leads out of the work tree", ""},
+	} {
+		why, err := client.PushRefusal(t.Context(), o.Pass, change(c.text))
+		if !strings.Contains(why, c.why) || c.why == "" && why != "" || (err == nil) != (c.err == "") ||
+			err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%q: %q, %v", c.text, why, err)
+		}
+	}
+	w.expect(http.StatusUnprocessableEntity, o.Pass, runner.ChangePath, []byte("xx"))
+	must(t, client.Result(t.Context(), o.Pass, change("Hello, world!\n")))
+	if got := <-done; got.err != nil || got.res.End != sia.EndFinished {
+		t.Errorf("%+v, %v", got.res, got.err)
+	}
+	if b, err := os.ReadFile(hello); err != nil || string(b) != "Hello, world!\n" {
+		t.Errorf("in the work tree: %q, %v", b, err)
+	}
+	if _, err := client.PushRefusal(t.Context(), o.Pass, change("Later\n")); !errors.Is(err, runner.ErrGone) {
+		t.Errorf("asked after the end: %v", err)
+	}
+}
+
 // A runner gets the commit that its tests are compared with, which differs from the start commit.
 func TestBaseOfTests(t *testing.T) {
 	w := newWorld(t, "http://127.0.0.1:1")
@@ -351,6 +401,8 @@ func TestLargeBodiesOfRunners(t *testing.T) {
 	o := w.take()
 	w.expect(http.StatusRequestEntityTooLarge, o.Pass, turnPath(1), make([]byte, runner.MaxTurn+1))
 	w.expect(http.StatusRequestEntityTooLarge, o.Pass, runner.ResultPath,
+		make([]byte, 4+runner.MaxResult+runner.MaxPack+1))
+	w.expect(http.StatusRequestEntityTooLarge, o.Pass, runner.ChangePath,
 		make([]byte, 4+runner.MaxResult+runner.MaxPack+1))
 	cancel()
 	<-done

@@ -25,6 +25,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"strings"
 	"time"
 
@@ -48,6 +49,7 @@ const (
 	BasePath      = "base"
 	HeartbeatPath = "beat"
 	TurnPath      = "turn"
+	ChangePath    = "change"
 	ResultPath    = "result"
 	ReleasePath   = "release"
 	ModelPath     = "model/"
@@ -148,6 +150,15 @@ type Outcome struct {
 	Failure  *Failure     `json:"failure,omitempty"`
 	Commit   string       `json:"commit,omitempty"`    // of the change; empty: nothing changed
 	TooLarge bool         `json:"too_large,omitempty"` // the change is larger than [MaxPack], and was not sent
+}
+
+// ErrTooLarge is the reason why the change of [Outcome.TooLarge] is rejected.
+var ErrTooLarge = fmt.Errorf("its change has more than %d MiB and was not sent", MaxPack>>20)
+
+// ChangeAnswer answers a runner that asks about its change at [ChangePath].
+type ChangeAnswer struct {
+	Refused string `json:"refused,omitempty"` // why it must not be pushed; empty: nothing prevents it
+	Unknown bool   `json:"unknown,omitempty"` // the server could not find out
 }
 
 // Failure is the error that an agent returned.

@@ -105,7 +105,8 @@ func (s *DB) unfinished(ctx context.Context, held []string) (running int, next t
 		AND NOT (kind = 'deliveries' AND NOT EXISTS (SELECT 1 FROM deliveries
 			WHERE state = 'pending' AND args ->> 'guids' LIKE '%"' || guid || '"%'))
 		AND NOT (kind = 'setup' AND EXISTS (SELECT 1 FROM setups
-			WHERE repo_id = CAST(args ->> 'repo' AS bigint) AND state <> 'pending'))`,
+			WHERE repo_id = CAST(args ->> 'repo' AS bigint) AND state <> 'pending'
+				AND coalesce(checks, 0) >= 0))`,
 		jsonArray[string](held)).Scan(&running, jobTime{&next})
 	return running, next, s.explain("count unfinished jobs", err)
 }

@@ -66,15 +66,17 @@ type RunnerWatch struct {
 	Report  []byte // a turn that waits to be taken; nil: none
 	Spent   sia.Credits
 	Refused string // why the last model call was not made; empty: it was made
+	Asks    bool   // the runner asks about its change, which [RunnerStore.AttemptResult] returns
 }
 
 // WatchAttempt returns the state of an attempt. The error wraps [ErrNotFound] when another owner has it.
 func (s *RunnerStore) WatchAttempt(ctx context.Context, key, owner string) (w RunnerWatch, err error) {
 	err = s.r.QueryRowContext(ctx, `SELECT state, runner,
 			CASE WHEN state = ? AND until <= `+s.leaseClock()+` THEN 1 ELSE 0 END,
-			claims, reported, CASE WHEN reported > taken THEN report END, spent, refused
-		FROM runner_attempts WHERE key = ? AND owner = ?`, RunnerRunning, key, owner).
-		Scan(&w.State, &w.Runner, &w.Lost, &w.Claims, &w.Number, &w.Report, &w.Spent, &w.Refused)
+			claims, reported, CASE WHEN reported > taken THEN report END, spent, refused,
+			CASE WHEN state = ? AND pack IS NOT NULL THEN 1 ELSE 0 END
+		FROM runner_attempts WHERE key = ? AND owner = ?`, RunnerRunning, RunnerRunning, key, owner).
+		Scan(&w.State, &w.Runner, &w.Lost, &w.Claims, &w.Number, &w.Report, &w.Spent, &w.Refused, &w.Asks)
 	return w, s.explain("watch attempt "+key, orNotFound(err))
 }
 
@@ -127,10 +129,17 @@ func (s *RunnerStore) PruneRunnerAttempts(ctx context.Context) error {
 		WHERE key NOT IN (SELECT key FROM effects WHERE state = ?)`, EffectPending)
 }
 
-// AttemptResult returns the result and the pack that a runner sent for a finished attempt.
+// AnswerAboutChange answers the runner of an attempt, which asks about its change. It has no effect once the attempt
+// has ended.
+func (s *RunnerStore) AnswerAboutChange(ctx context.Context, key, owner string, answer []byte) error {
+	return s.exec(ctx, "answer about a change of attempt "+key, `UPDATE runner_attempts SET result = ?, pack = NULL
+		WHERE key = ? AND owner = ? AND state = ?`, answer, key, owner, RunnerRunning)
+}
+
+// AttemptResult returns the result and the pack that a runner sent, at the end of an attempt or to ask about its change.
 func (s *RunnerStore) AttemptResult(ctx context.Context, key, owner string) (result, pack []byte, err error) {
-	err = s.r.QueryRowContext(ctx, `SELECT result, pack FROM runner_attempts WHERE key = ? AND owner = ? AND state = ?`,
-		key, owner, RunnerDone).Scan(&result, &pack)
+	err = s.r.QueryRowContext(ctx, `SELECT result, pack FROM runner_attempts WHERE key = ? AND owner = ?`, key, owner).
+		Scan(&result, &pack)
 	return result, pack, s.explain("load the result of attempt "+key, orNotFound(err))
 }
 

@@ -26,7 +26,7 @@ func (s *RunnerStore) ClaimAttempt(ctx context.Context, runner, pass string, lea
 	err = s.write(ctx, "take an attempt", func(tx *sql.Tx) error {
 		row := tx.QueryRowContext(ctx, `UPDATE runner_attempts
 			SET state = ?, runner = ?, pass = ?, until = `+s.leaseClock()+` + ?,
-				claims = claims + 1, reported = 0, taken = 0, report = NULL, refused = ''
+				claims = claims + 1, reported = 0, taken = 0, report = NULL, refused = '', result = NULL, pack = NULL
 			WHERE key = (SELECT key FROM runner_attempts WHERE state = ? ORDER BY at, key LIMIT 1) AND state = ?
 				AND EXISTS (SELECT 1 FROM runners WHERE name = ?)
 			RETURNING key, task_id, start, coder, work`,
@@ -112,6 +112,19 @@ func (s *RunnerStore) TakenTurns(ctx context.Context, pass string) (number int, 
 // FinishAttempt stores the result of an attempt for its owner, with the pack of the new commit; nil: there is none.
 func (s *RunnerStore) FinishAttempt(ctx context.Context, pass string, result, pack []byte) error {
 	return s.updateByPass(ctx, "finish an attempt", `state = 'done', result = ?, pack = ?`, pass, result, pack)
+}
+
+// AskAboutChange stores a change of a running attempt, which its owner has to judge. result describes it like that of
+// [RunnerStore.FinishAttempt].
+func (s *RunnerStore) AskAboutChange(ctx context.Context, pass string, result, pack []byte) error {
+	return s.updateByPass(ctx, "ask about a change", `result = ?, pack = ?`, pass, result, pack)
+}
+
+// ChangeAnswer returns the owner's answer about a change; answered is false until there is one.
+func (s *RunnerStore) ChangeAnswer(ctx context.Context, pass string) (answer []byte, answered bool, err error) {
+	err = s.r.QueryRowContext(ctx, `SELECT result, CASE WHEN pack IS NULL THEN 1 ELSE 0 END
+		FROM runner_attempts WHERE`+s.validPass(), pass).Scan(&answer, &answered)
+	return answer, answered, s.explain("look for the answer about a change", orNotFound(err))
 }
 
 // ReserveCall reserves the maximum cost of a model call. ok is false when the attempt's credits or calls do not cover

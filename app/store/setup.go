@@ -63,6 +63,7 @@ type Setup struct {
 	// number of repositories that were added at once, including this one; 0: it is not known to be new
 	Together int
 	Welcome  string // the result of proposing settings, for users; empty: not tried yet
+	Checks   *int   // number of checks that the push of the proposed settings started; nil: it was not looked at
 }
 
 // Unasked reports whether settings were not proposed because of the way the repository was added, so that a person can
@@ -76,6 +77,9 @@ func (v Setup) Unasked() bool {
 type SetupResult struct {
 	State   SetupState
 	Welcome string // as in [Setup]
+	Checks  *int   // as in [Setup]
+	// the repository is set up once more after this time, to count its checks; 0: it is not
+	Again time.Duration
 }
 
 // setupArgs has the arguments of the job that sets up a repository.
@@ -170,11 +174,11 @@ func (s *SetupStore) nextSetup(ctx context.Context, tx *sql.Tx, installation int
 }
 
 const setupQuery = `SELECT r.id, r.installation_id, r.owner, r.name, r.default_branch, r.private, s.state, s.tries,
-	s.error, s.together, s.welcome FROM setups s JOIN repositories r ON r.id = s.repo_id`
+	s.error, s.together, s.welcome, nullif(s.checks, -1) FROM setups s JOIN repositories r ON r.id = s.repo_id`
 
 func scanSetup(from row) (v Setup, err error) {
 	err = from.Scan(&v.ID, &v.Repository.Installation, &v.Owner, &v.Name, &v.DefaultBranch, &v.Private, &v.State,
-		&v.Tries, &v.Error, &v.Together, &v.Welcome)
+		&v.Tries, &v.Error, &v.Together, &v.Welcome, &v.Checks)
 	return v, err
 }
 
@@ -211,13 +215,34 @@ func (w *setupWorker) Work(ctx context.Context, job *river.Job[setupArgs]) error
 	defer cancel()
 	if err == nil {
 		s.log.InfoContext(ctx, "repository set up", "repo", repo.String(), "state", result.State, "welcome", result.Welcome)
-		return s.exec(saving, "note a setup", `UPDATE setups SET state = ?, error = '', welcome = ?, updated_at = ?
-			WHERE repo_id = ?`, result.State, result.Welcome, micros(s.now()), repo.ID)
+		return w.done(saving, job, result)
 	}
 	if ctx.Err() != nil {
 		return fmt.Errorf("setup of %s was interrupted: %w", repo, context.Canceled)
 	}
 	return w.failed(saving, job, repo.Repository, err)
+}
+
+// done records the result of a setup, and plans the next if there is to be one.
+func (w *setupWorker) done(ctx context.Context, job *river.Job[setupArgs], result SetupResult) error {
+	s := w.e.s
+	checks := result.Checks
+	if result.Again > 0 {
+		later := -1
+		checks = &later
+	}
+	return s.write(ctx, "note a setup", func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE setups SET state = ?, error = '', welcome = ?, checks = ?, updated_at = ?
+			WHERE repo_id = ?`, result.State, result.Welcome, checks, micros(s.now()), job.Args.Repo)
+		if err != nil || result.Again == 0 {
+			return err
+		}
+		if err := complete(ctx, tx, job); err != nil {
+			return err
+		}
+		_, err = s.insert(ctx, tx, job.Args, queueSetups, s.now().Add(result.Again))
+		return err
+	})
 }
 
 // failed records a failed try, and plans the next.

@@ -137,7 +137,21 @@ func testRunnerAttempt(t *testing.T, s *fixture) {
 		t.Errorf("stopped: %v, %v", stop, err)
 	}
 
+	must(t, s.AskAboutChange(ctx, pass, []byte("change"), []byte("its pack")))
+	_, answered, err := s.ChangeAnswer(ctx, pass)
+	if w, werr := s.WatchAttempt(ctx, "k", "o"); err != nil || werr != nil || !w.Asks || answered {
+		t.Errorf("asked: %+v, %v, answered %v, %v", w, werr, answered, err)
+	}
+	must(t, s.AnswerAboutChange(ctx, "k", "another", []byte("no owner's")))
+	must(t, s.AnswerAboutChange(ctx, "k", "o", []byte("a secret")))
+	answer, answered, err := s.ChangeAnswer(ctx, pass)
+	if w, werr := s.WatchAttempt(ctx, "k", "o"); err != nil || werr != nil || w.Asks || string(answer) != "a secret" ||
+		!answered {
+		t.Errorf("answered: %+v, %v, %q, %v", w, werr, answer, err)
+	}
+
 	must(t, s.FinishAttempt(ctx, pass, []byte("result"), []byte("pack")))
+	must(t, s.AnswerAboutChange(ctx, "k", "o", []byte("late")))
 	gone(t, "finished twice", s.FinishAttempt(ctx, pass, []byte("other"), nil))
 	offer(t, s, task, "k", "o2") // its server was lost: the result is kept
 	_, err = s.CloseAttempt(ctx, "k", "o")
@@ -168,6 +182,10 @@ func testRunnerReleases(t *testing.T, s *fixture) {
 		if must(t, err); !found {
 			t.Fatalf("runner %d was offered nothing", n)
 		}
+		if w, err := s.WatchAttempt(ctx, "k", "o"); err != nil || w.Asks {
+			t.Errorf("runner %d asks about the change of the one before: %+v, %v", n, w, err)
+		}
+		must(t, s.AskAboutChange(ctx, pass, []byte("change"), []byte("pack")))
 		if work, err := s.AttemptWork(ctx, pass); err != nil || string(work) != "work of o" {
 			t.Errorf("runner %d was given %q, %v", n, work, err)
 		}

@@ -26,7 +26,8 @@ type setupLine struct {
 	Error string           `json:"error,omitempty"`
 	// the result of proposing settings to it; empty: it was not new
 	Welcome string `json:"welcome,omitempty"`
-	Unasked bool   `json:"-"` // settings can be proposed to it
+	Checks  *int   `json:"checks,omitempty"` // as in [store.Setup]
+	Unasked bool   `json:"-"`                // settings can be proposed to it
 }
 
 // setupStates are the setup states in the order of the list, each with a word for people.
@@ -184,7 +185,7 @@ func (p *installationPage) list(setups []store.Setup) error {
 	rest := setups[min((p.Page-1)*perPage, len(setups)):]
 	p.More = len(rest) > perPage
 	for _, v := range rest[:min(len(rest), perPage)] {
-		p.Repos = append(p.Repos, setupLine{v.ID, v.String(), v.State, v.Tries, v.Error, v.Welcome, v.Unasked()})
+		p.Repos = append(p.Repos, setupLine{v.ID, v.String(), v.State, v.Tries, v.Error, v.Welcome, v.Checks, v.Unasked()})
 	}
 	return nil
 }

@@ -40,6 +40,9 @@ func many(t *testing.T) manySetups {
 			v.State, v.Welcome = store.SetupPending, ""
 		case i < 10:
 			v.State = store.SetupArchived
+		case i == 20 || i == 21:
+			v.Checks = new(int)
+			*v.Checks = i - 20
 		}
 		m.all = append(m.all, v)
 	}
@@ -91,6 +94,12 @@ func TestInstallationOfManyRepositories(t *testing.T) {
 		`<a href="?state=failed">Failed <span class="count">1</span></a>`} {
 		if !strings.Contains(page, link) {
 			t.Errorf("the page lacks %s:\n%s", link, page)
+		}
+	}
+	_, page = ask(t, h, admin(), "GET /installations/1?state=done", "")
+	for _, says := range []string{"it started no check: is Actions switched on", "it started 1 check</small>"} {
+		if strings.Count(page, says) != 1 {
+			t.Errorf("the page does not say %q once:\n%s", says, page)
 		}
 	}
 	for _, query := range []string{"?state=else", "?page=0"} {

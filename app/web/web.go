@@ -127,6 +127,7 @@ func (s *site) funcs() template.FuncMap {
 		"check":      checkBadge,
 		"why":        render.CheckNote,
 		"count":      text.Count,
+		"started":    render.StartedChecks,
 		"sum":        func(a, b int) int { return a + b },
 		"attemptOf":  attemptOf,
 		"coder":      coderOf,

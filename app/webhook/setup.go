@@ -7,10 +7,10 @@ import (
 	"github.com/sia-bot/sia/app/store"
 )
 
-// Welcomer proposes settings to a new repository. It returns the outcome in words for people, if err is nil. It is
-// idempotent, and its errors are transient.
+// Welcomer proposes settings to a new repository, and counts the checks that this starts. It sets all of the result but
+// the state. It is idempotent, and its errors are transient.
 type Welcomer interface {
-	Welcome(ctx context.Context, r store.Setup) (outcome string, err error)
+	Welcome(ctx context.Context, r store.Setup) (store.SetupResult, error)
 }
 
 // Setup prepares a repository: it creates the labels, and proposes settings if the repository is new. Each repository
@@ -38,6 +38,7 @@ func (in *Intake) Setup(ctx context.Context, r store.Setup) (store.SetupResult, 
 	if err := repo.EnsureLabels(ctx, render.Labels(set.Label)); err != nil {
 		return store.SetupResult{}, err
 	}
-	outcome, err := in.Welcome.Welcome(ctx, r)
-	return store.SetupResult{State: store.SetupDone, Welcome: outcome}, err
+	result, err := in.Welcome.Welcome(ctx, r)
+	result.State = store.SetupDone
+	return result, err
 }

@@ -49,12 +49,21 @@ func New(d Deps) (*Welcomer, error) {
 type Disabled struct{}
 
 // Welcome does nothing.
-func (Disabled) Welcome(context.Context, store.Setup) (string, error) { return "", nil }
+func (Disabled) Welcome(context.Context, store.Setup) (store.SetupResult, error) {
+	return store.SetupResult{}, nil
+}
 
-// Welcome proposes settings to a new repository, unless there is a reason not to, and returns the outcome. r has the
-// current default branch. Errors are transient; a permanent failure, such as a missing permission, is an outcome.
-func (w *Welcomer) Welcome(ctx context.Context, r store.Setup) (outcome string, err error) {
-	outcome, err = w.welcome(ctx, r)
+// Welcome proposes settings to a new repository, unless there is a reason not to, and returns the outcome. Called again
+// when checks had time to begin, it counts those that the push started. r has the current default branch. Errors are
+// transient; a permanent failure, such as a missing permission, is an outcome.
+func (w *Welcomer) Welcome(ctx context.Context, r store.Setup) (out store.SetupResult, err error) {
+	out.Checks = r.Checks
+	out.Welcome, err = w.outcome(ctx, r, &out)
+	return out, err
+}
+
+func (w *Welcomer) outcome(ctx context.Context, r store.Setup, out *store.SetupResult) (outcome string, err error) {
+	outcome, err = w.welcome(ctx, r, out)
 	var (
 		refused  *sia.Error
 		auth     *gitops.AuthError
@@ -70,7 +79,7 @@ func (w *Welcomer) Welcome(ctx context.Context, r store.Setup) (outcome string, 
 	return outcome, err
 }
 
-func (w *Welcomer) welcome(ctx context.Context, r store.Setup) (outcome string, err error) {
+func (w *Welcomer) welcome(ctx context.Context, r store.Setup, out *store.SetupResult) (outcome string, err error) {
 	switch {
 	case r.Together == 0:
 		return "the repository is not new", nil
@@ -82,7 +91,13 @@ func (w *Welcomer) welcome(ctx context.Context, r store.Setup) (outcome string, 
 	}
 	repo := w.GitHub.Repo(r.Installation, r.Repo)
 	if pull, exists, err := repo.AnyPull(ctx, Branch); err != nil || exists {
-		return "pull request " + fmt.Sprint(pull.Number) + " proposed it", err
+		if err != nil || pull.State != "open" {
+			return "pull request " + fmt.Sprint(pull.Number) + " proposed it", err
+		}
+		if r.Checks == nil {
+			err = countChecks(ctx, repo, pull.HeadSHA, out)
+		}
+		return "pull request " + fmt.Sprint(pull.Number) + " proposes it", err
 	}
 	head, ok, err := repo.DefaultHead(ctx)
 	if err != nil || !ok {
@@ -99,7 +114,22 @@ func (w *Welcomer) welcome(ctx context.Context, r store.Setup) (outcome string, 
 	if err != nil || !set.Welcome {
 		return "the owner's settings say so (welcome: false)", err
 	}
-	return w.propose(ctx, repo, r, set, head)
+	return w.propose(ctx, repo, r, set, head, out)
+}
+
+// countChecks counts what reported on a commit: check runs and statuses, or workflow runs that have none yet. What is
+// hidden from the app is not counted.
+func countChecks(ctx context.Context, repo *github.Repo, sha string, out *store.SetupResult) error {
+	look, err := repo.Look(ctx, github.LookAt{SHA: sha})
+	switch {
+	case sia.IsPermanent(err):
+		return nil
+	case err != nil:
+		return err
+	}
+	n := max(len(look.Checks.Runs)+len(look.Checks.Statuses), len(look.Workflows))
+	out.Checks = &n
+	return nil
 }
 
 // maxFile is the maximum size of a file to read, in bytes; GitHub's API returns no more.
@@ -107,7 +137,7 @@ const maxFile = project.MaxFile
 
 // propose opens the pull request.
 func (w *Welcomer) propose(
-	ctx context.Context, repo *github.Repo, r store.Setup, set sia.Settings, head string,
+	ctx context.Context, repo *github.Repo, r store.Setup, set sia.Settings, head string, out *store.SetupResult,
 ) (outcome string, err error) {
 	found, err := detectProject(ctx, repo, head)
 	if err != nil {
@@ -130,6 +160,9 @@ func (w *Welcomer) propose(
 	pull, err := repo.EnsurePull(ctx, github.NewPull{Head: Branch, Base: r.DefaultBranch, Title: render.WelcomeTitle(),
 		Body: render.WelcomeBody(render.Welcome{Repo: r.Repo, Label: set.Label, Project: found,
 			Required: required, Blocked: slices.DeleteFunc(found.Hosts(), w.Allowed)})})
+	if err == nil {
+		out.Again = set.Checks.Wait.D()
+	}
 	return "pull request " + fmt.Sprint(pull.Number) + " proposes it", err
 }
 

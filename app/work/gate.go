@@ -190,7 +190,7 @@ func (w *checkWorker) reportVerdict(
 		Conflicts: e.merge.Conflicts, Behind: e.merge.Behind, Unmerged: e.merge.Unknown,
 		Base:       e.headBase,
 		Reported:   append(e.earlier, v.Reported...),
-		MergeRules: e.rules,
+		MergeRules: e.rules, MergeBlocked: e.mergeBlocked(t, v.Checks),
 	}
 	if out.Verdict == sia.VerdictRed {
 		var err error

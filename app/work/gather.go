@@ -42,13 +42,21 @@ func (w *checkWorker) gather(ctx context.Context, t sia.Task) (*headEvidence, er
 	return e, w.fetchAllNeeds(ctx, t, e, gate.Input.Needs)
 }
 
-// mergeRules returns the rules of the base branch that no check fulfills. It omits required signatures if SIA's commits
-// are signed.
+// mergeRules returns the rules of the base branch that no check fulfills, of rule sets by their kinds, and of classic
+// protection. It omits required signatures if SIA's commits are signed.
 func mergeRules(t sia.Task, kinds []string) []string {
+	kinds = slices.Clone(kinds)
 	if t.Commits.Signed {
-		kinds = slices.DeleteFunc(slices.Clone(kinds), func(k string) bool { return k == "required_signatures" })
+		kinds = slices.DeleteFunc(kinds, func(k string) bool { return k == "required_signatures" })
 	}
-	return render.MergeRules(kinds)
+	if t.Commits.LinearHistory {
+		kinds = append(kinds, "required_linear_history")
+	}
+	if t.Commits.Conversations {
+		kinds = append(kinds, "required_review_thread_resolution")
+	}
+	slices.Sort(kinds)
+	return render.MergeRules(slices.Compact(kinds))
 }
 
 // maxFetchRounds limits the rounds of requests by the gate, which requests each item once.
@@ -118,6 +126,9 @@ const maxUnmerged = 10
 func (e *headEvidence) setRules(t sia.Task, required github.Requirements) {
 	e.in.Required, e.in.RequiredKnown = required.All, required.Known
 	e.merge.Behind = e.merge.Behind || required.Strict && e.merge.Base != "" && e.merge.Base != string(t.BaseSHA)
+	if slices.Contains(required.Others, "merge_queue") {
+		e.merge.Blocked = nil // a merge without the queue is
+	}
 	e.rules = mergeRules(t, required.Others)
 }
 

@@ -2,6 +2,7 @@ package work
 
 import (
 	"context"
+	"slices"
 
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/gate"
@@ -28,12 +29,25 @@ func (w *checkWorker) checkPassed(ctx context.Context, t sia.Task) (sia.Watched,
 	if err := w.fetchAllNeeds(ctx, t, e, checks); err != nil {
 		return sia.Watched{}, err
 	}
-	for _, c := range gate.Judge(e.in).Checks {
+	all := gate.Judge(e.in).Checks
+	for _, c := range all {
 		if c.Required && c.Colour == sia.Red {
 			out.Red = append(out.Red, c)
 		}
 	}
+	out.MergeBlocked = e.mergeBlocked(t, all)
 	return out, nil
+}
+
+// mergeBlocked reports whether GitHub blocks the merge, and for no check or review: also for no required one of these
+// checks that is not green yet. If it is unknown, what the task has recorded counts.
+func (e *headEvidence) mergeBlocked(t sia.Task, checks []sia.Check) bool {
+	if e.merge.Blocked == nil {
+		return t.MergeBlocked
+	}
+	return *e.merge.Blocked && !slices.ContainsFunc(checks, func(c sia.Check) bool {
+		return c.Required && slices.Contains([]sia.CheckColour{sia.Red, sia.Running, sia.Blocked}, c.Colour)
+	})
 }
 
 // canProceed implements [Worker.Speak].

@@ -63,6 +63,10 @@ func pullRequestProblems(o github.Opening) (all []doctorFinding) {
 		problem(true, "only collaborators may open pull requests, and an app may not count as one",
 			"if the app's are refused, let everybody open them under Settings → General → Features → Pull requests")
 	}
+	if o.Silent {
+		problem(true, "no check has run on the head of its default branch; if none runs on pull requests either, nothing "+
+			"says whether a change is right", "see that Actions is switched on, and that a workflow runs on pull requests")
+	}
 	if len(o.Rules) > 0 {
 		problem(true, "rules for the branches sia/** may refuse what SIA pushes: "+ruleWords(o.Rules),
 			"let the app bypass them, or leave sia/** out, under Settings → Rules → Rulesets")

@@ -24,6 +24,8 @@ func TestDoctorLooksAtRepositories(t *testing.T) {
 		"no issues":   {github.Opening{NoIssues: true}, []string{"✗", "issues are switched off", "Settings → General"}, true},
 		"no pulls":    {github.Opening{NoPulls: true}, []string{"✗", "pull requests are switched off"}, true},
 		"not for all": {github.Opening{CollaboratorsOnly: true}, []string{"!", "only collaborators"}, false},
+		"silent": {github.Opening{Silent: true},
+			[]string{"!", "no check has run on the head of its default branch", "that Actions is switched on"}, false},
 		"rules": {github.Opening{Rules: []string{"creation", "max_file_size"}},
 			[]string{"!", "no branch can be made), max file size", "Settings → Rules → Rulesets"}, false},
 	} {

@@ -220,9 +220,12 @@ func checkSetups(all []store.Setup) (found []doctorFinding) {
 	if len(all) == 0 {
 		return nil
 	}
-	n := map[store.SetupState]int{}
+	n, silent := map[store.SetupState]int{}, 0
 	for _, s := range all {
 		n[s.State]++
+		if s.Checks != nil && *s.Checks == 0 {
+			silent++
+		}
 		if s.State == store.SetupFailed {
 			found = append(found, doctorFinding{What: "repository",
 				Detail: s.String() + ": it could not be set up: " + s.Error,
@@ -233,6 +236,9 @@ func checkSetups(all []store.Setup) (found []doctorFinding) {
 	sum := doctorFinding{What: "repositories", OK: true, Weaker: n[store.SetupPending] > 0,
 		Detail: fmt.Sprintf("%d are set up, %d wait for their turn, %d are archived, %d failed", n[store.SetupDone],
 			n[store.SetupPending], n[store.SetupArchived], n[store.SetupFailed])}
+	if silent > 0 {
+		sum.Detail += fmt.Sprintf("; in %d, the pull request that proposed settings started no check", silent)
+	}
 	return append([]doctorFinding{sum}, found...)
 }
 

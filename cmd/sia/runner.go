@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/app/runner"
 	"github.com/sia-bot/sia/app/runner/worker"
@@ -88,7 +89,7 @@ func (c runnerMachine) config(e *cli.Env, s runnerServer) (worker.Config, error)
 		return worker.Config{}, err
 	}
 	box, err := app.NewSandbox(e.Ctx, filepath.Join(dir, "sandbox", "stdlib"),
-		app.Options{Logger: e.Logger, Forward: cli.ForwardCommand()})
+		app.Options{Logger: e.Logger, Sandbox: sandbox.Options{Self: cli.ForwardCommand()}})
 	if err != nil {
 		return worker.Config{}, err
 	}

@@ -441,7 +441,7 @@ func (w *runnerWorld) checkRefusedTokens(name string, p *siaProcess) {
 	w.start("does not know this runner's token", []string{"SIA_RUNNER_TOKEN=" + token}, "runner", "--server", w.front.URL,
 		"--dir", filepath.Join(w.t.TempDir(), "other"))
 	for _, token := range []string{"", "x", token, "sia-attempt-" + strings.Repeat("A", 52)} {
-		for _, path := range []string{"next", "work", "base", "beat", "turn?n=1", "result", "release",
+		for _, path := range []string{"next", "work", "base", "beat", "turn?n=1", "change", "result", "release",
 			"model/0/chat/completions"} {
 			method := http.MethodPost
 			if path == "base" || path == "work" {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,6 +10,34 @@ import (
 	"github.com/sia-bot/sia/sim/apptest"
 	"github.com/sia-bot/sia/sim/scripted"
 )
+
+// An attempt on a runner learns before its end what the server would not push, and takes it back.
+//
+//test:thorough
+func TestRunnerPushRefusal(t *testing.T) {
+	t.Parallel()
+	call := func(name string, args map[string]any) scripted.Answer {
+		return scripted.Answer{Calls: []scripted.Call{{Name: name, Args: args}}}
+	}
+	finish := call("finish", map[string]any{"summary": "Greeted."})
+	w := newRunnerWorld(t, scripted.Script{Rules: []scripted.Rule{{
+		Name: "coder", Model: "coder", User: "Greet the customers", Turns: []scripted.Answer{
+			call("write", map[string]any{"path": "hello.txt",
+				"content": "Hello, world!\ntoken=ghs_" + strings.Repeat("aB3d", 9) + "\n"}),
+			finish,
+			call("write", map[string]any{"path": "hello.txt", "content": "Hello, world!\n"}),
+			finish,
+		}}}})
+	w.runner("mill")
+	w.ask()
+	w.passed(w.ended(w.db()))
+	q := w.model.Requests()
+	if !slices.ContainsFunc(q, func(q scripted.Request) bool {
+		return strings.Contains(q.Last(), "the change adds a secret: `hello.txt:2`")
+	}) {
+		t.Error("the agent was not told what is not pushed")
+	}
+}
 
 // An attempt on a runner learns which tests it breaks before it pushes, and repairs them.
 //

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/app/web/setup"
 	"github.com/sia-bot/sia/app/web/signin"
@@ -33,8 +34,8 @@ func (c *serveCmd) Run(e *cli.Env) (err error) {
 	if err != nil {
 		return err
 	}
-	o := app.Options{Logger: e.Logger, Forward: cli.ForwardCommand(), ProbeModels: true, Version: ownVersion(),
-		Duels: duelsOf(c.Dir)}
+	o := app.Options{Logger: e.Logger, Sandbox: sandbox.Options{Self: cli.ForwardCommand()}, ProbeModels: true,
+		Version: ownVersion(), Duels: duelsOf(c.Dir)}
 	if len(config.Roles) == 0 && !config.GitHub.Named() && config.Private != "" {
 		var ready bool
 		if config, ready, err = setUpFirst(e, config, &o); err != nil || !ready {

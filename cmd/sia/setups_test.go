@@ -18,11 +18,14 @@ func TestCheckSetups(t *testing.T) {
 	if got := checkSetups(nil); got != nil {
 		t.Errorf("of no repositories: %+v", got)
 	}
-	got := checkSetups([]store.Setup{repo("a", store.SetupDone, ""), repo("b", store.SetupFailed, "no luck"),
+	silent := repo("a", store.SetupDone, "")
+	silent.Checks = new(int)
+	got := checkSetups([]store.Setup{silent, repo("b", store.SetupFailed, "no luck"),
 		repo("c", store.SetupArchived, ""), repo("d", store.SetupPending, "")})
 	want := []doctorFinding{
 		{What: "repositories", OK: true, Weaker: true,
-			Detail: "1 are set up, 1 wait for their turn, 1 are archived, 1 failed"},
+			Detail: "1 are set up, 1 wait for their turn, 1 are archived, 1 failed; in 1, the pull request that " +
+				"proposed settings started no check"},
 		{What: "repository", Detail: "acme/b: it could not be set up: no luck",
 			Fix: "mend that, then press “Try again” on SIA's page /installations/3"},
 	}

@@ -68,8 +68,9 @@ type Config struct {
 	SignIn   bool          // people sign in at [Stage.Public], which is then the address of the pages
 	Notify   notify.Config // notifications outside of GitHub; the zero value: none
 	// new repositories get settings proposed; else only tasks have branches and pull requests there
-	Welcome bool
-	Repos   sia.AllowList // repositories that the server serves; empty: all
+	Welcome   bool
+	NoSandbox bool          // commands can't be run
+	Repos     sia.AllowList // repositories that the server serves; empty: all
 	// the application's database is on a PostgreSQL server; else it is a file
 	Postgres bool
 	Log      io.Writer // the application's log; nil: discarded
@@ -90,6 +91,7 @@ type Stage struct {
 	t      testing.TB
 	dir    string
 	config app.Config
+	box    sandbox.Options
 	log    *slog.Logger
 	valid  *conformance.Validator
 	holds  holds
@@ -115,6 +117,9 @@ func Start(t testing.TB, c Config) *Stage {
 	s.must(err)
 	s.config = Configure(s.Sim, registered, s.Model.URL, filepath.Join(s.dir, "sia"))
 	s.config.Stdlib = sandboxtest.Stdlib(t)
+	if s.box.Self = forwarding(); c.NoSandbox {
+		s.box.Bwrap = filepath.Join(s.dir, "no-bwrap")
+	}
 	s.config.PublicURL, s.config.Notify = c.Pages, c.Notify
 	if c.SignIn {
 		s.signIn(registered)
@@ -253,7 +258,7 @@ func (s *Stage) model(script scripted.Script) {
 func (s *Stage) start() {
 	s.t.Helper()
 	a, err := app.New(context.Background(), s.config, app.Options{
-		Logger: s.log.With("who", "sia"), Now: s.Clock.Now, Boundary: s.holds.boundary, Forward: forwarding(),
+		Logger: s.log.With("who", "sia"), Now: s.Clock.Now, Boundary: s.holds.boundary, Sandbox: s.box,
 		// A stop interrupts running work at once: tests check that it is repeated after the next start. Deliveries are
 		// handled one at a time, because the order of concurrent ones is undefined.
 		Engine: store.EngineConfig{Grace: time.Millisecond, Deliveries: 1},

@@ -57,6 +57,7 @@ import (
 //	rule <json>|none                  adds a rule to those of main, as the REST API prints its type and parameters;
 //	                                  {repo}, {owner} and {app} are replaced by the ids of the repository, of the owner's
 //	                                  .github repository and of SIA. "none" removes all rules
+//	protect <what>…                   what else classic protection of main requires: linear-history, conversations
 //	rules readable|unreadable|forbidden
 //	                                  the API returns the rules of branches, or answers 404, or 403
 //	up-to-date                        the rules of main require branches to be up to date with it

@@ -50,6 +50,9 @@ func (p *player) github(verb string, arg func(int) string, rest string) (done bo
 		err = p.Sim.SetRuleset(Repo, "main", strings.Fields(rest)...)
 	case "rule":
 		err = p.rule(rest)
+	case "protect":
+		err = p.Sim.ProtectBranch(Repo, "main", ghsim.Classic{LinearHistory: strings.Contains(rest, "linear-history"),
+			Conversations: strings.Contains(rest, "conversations")})
 	case "rules":
 		err = p.rules(arg(0))
 	case "up-to-date":

@@ -30,12 +30,14 @@ import (
 // Sections that a story lacks come from the archive default.txtar next to it. A file with the content "(none)" is left
 // out of the repository. The text before the first section describes the story. A line "like: <name>" in it takes
 // everything but the script, the result included, from another story: the differences must not change the result. A
-// line "coders: <names>" lists the available coders, cheapest first: each name is also that of a model.
+// line "coders: <names>" lists the available coders, cheapest first: each name is also that of a model. With a line
+// "sandbox: none" no commands can be run.
 type Story struct {
 	Name    string
 	About   string
 	Like    string   // name of the story to inherit from
 	Coders  []string // available coders; none: only the coder "model"
+	NoBox   bool     // no commands can be run
 	path    string
 	archive *txtar.Archive
 	parts   map[string]string // by section, including inherited ones
@@ -100,6 +102,7 @@ func readStory(file string) (Story, error) {
 		if names, ok := strings.CutPrefix(strings.TrimSpace(line), "coders: "); ok {
 			s.Coders = strings.Fields(names)
 		}
+		s.NoBox = s.NoBox || strings.TrimSpace(line) == "sandbox: none"
 	}
 	for _, name := range append(from, defaults) {
 		other, err := txtar.ParseFile(filepath.Join(filepath.Dir(file), name))
@@ -150,7 +153,7 @@ func (s *Story) sectionsIn(folder string) map[string]string {
 
 // config is the configuration of the story's stage.
 func (s *Story) config(model scripted.Script) Config {
-	c := Config{Files: s.sectionsIn("repo"), Model: model, Coders: s.Coders}
+	c := Config{Files: s.sectionsIn("repo"), Model: model, Coders: s.Coders, NoSandbox: s.NoBox}
 	if owner := s.sectionsIn("owner"); len(owner) > 0 {
 		c.Owner = owner
 	}

@@ -50,6 +50,8 @@ type (
 	CheckView = people.CheckView
 	// Rule is one rule of a ruleset.
 	Rule = model.Rule
+	// Classic is what classic protection of a branch requires besides checks.
+	Classic = model.Classic
 	// BotPush is a bot's push, with its token.
 	BotPush = people.BotPush
 	// JobView is a job that starts and ends by hand (Config.ByHand).

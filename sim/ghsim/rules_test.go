@@ -104,6 +104,16 @@ func TestMergeState(t *testing.T) {
 		},
 		"blocked":         func(s *sim, _ int, _ string) error { return s.SetRuleset(repoName, "main", "missing") },
 		"blocked by rule": func(s *sim, _ int, _ string) error { return s.AddRule(repoName, "main", signatures) },
+		"blocked by a conversation": func(s *sim, n int, _ string) error {
+			_, err := s.ReviewComment(repoName, n, "dana", workflowFile, 1, "Why?")
+			return errorsOf(err, s.ProtectBranch(repoName, "main", ghsim.Classic{Conversations: true}))
+		},
+		"clean with a conversation": func(s *sim, n int, _ string) error {
+			id, err := s.ReviewComment(repoName, n, "dana", workflowFile, 1, "Why?")
+			return errorsOf(err, s.ResolveThread(repoName, n, "dana", id, false),
+				s.AddRule(repoName, "main", ghsim.Rule{Type: "pull_request",
+					Parameters: map[string]any{"required_review_thread_resolution": true}}))
+		},
 		"behind": func(s *sim, _ int, _ string) error {
 			_, err := s.PushFiles(repoName, "main", "dana", "Move on", map[string]string{"other.txt": "x"})
 			return errorsOf(err, s.SetRuleset(repoName, "main", "test"), s.RequireUpToDate(repoName, "main"))

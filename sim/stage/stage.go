@@ -187,7 +187,8 @@ func Start(ctx context.Context, set Config) (_ *Stage, err error) {
 		return nil, errors.Join(err, front.Close())
 	}
 	s.Config = configured
-	s.Options = app.Options{Logger: set.Logger, Front: front, Forward: set.Forward, Local: set.Local}
+	s.Options = app.Options{Logger: set.Logger, Front: front, Local: set.Local,
+		Sandbox: sandbox.Options{Self: set.Forward}}
 	s.Options.Engine.OutageTries = 1 // somebody is waiting: no more tries than after other errors
 	if err = s.serve(ctx); err != nil {
 		return nil, err

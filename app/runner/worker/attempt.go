@@ -27,6 +27,7 @@ import (
 const (
 	fetchTimeout = 15 * time.Minute // to fetch the commit
 	packTimeout  = time.Minute      // to commit and pack the work tree
+	askTimeout   = 5 * time.Minute  // for the server to judge it
 )
 
 // errStopped is the cause with which the context of an attempt is canceled when a user stops it.
@@ -91,6 +92,7 @@ func (a *attempt) run(ctx context.Context) error {
 	in := work.Input
 	in.Dir, in.Prepared = space.Dir(), space.LeaveUntracked
 	in.Affected, in.Cover = a.testFuncs(repo, space)
+	in.PushRefusal = func(ctx context.Context) (string, error) { return a.pushRefusal(ctx, space) }
 	res, err := by.Run(ctx, in, a)
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, errStopped) {
 		return cause // the runner stops, or no longer has the attempt
@@ -257,6 +259,27 @@ func (a *attempt) report(ctx context.Context, space *gitops.Workspace, res agent
 		return fmt.Errorf("encode the result: %w", err)
 	}
 	return a.client.Result(ctx, a.offer.Pass, runner.JoinResult(b, pack))
+}
+
+// pushRefusal asks the server why the work tree must not be pushed; see [agent.Input.PushRefusal].
+func (a *attempt) pushRefusal(ctx context.Context, space *gitops.Workspace) (string, error) {
+	o := runner.Outcome{Result: agent.Result{End: sia.EndFinished}}
+	pack, err := a.pack(ctx, space, &o)
+	switch {
+	case err != nil:
+		return "", err
+	case o.TooLarge:
+		return runner.ErrTooLarge.Error(), nil
+	case o.Commit == "":
+		return o.Result.Reason, nil
+	}
+	b, err := json.Marshal(o)
+	if err != nil {
+		return "", fmt.Errorf("encode the change: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	return a.client.PushRefusal(ctx, a.offer.Pass, runner.JoinResult(b, pack))
 }
 
 // pack commits the work tree and packs the new objects; nil: nothing changed.

@@ -39,11 +39,13 @@ func ruledRef(r *model.Repository, vars map[string]any) object {
 		return object{"webCommitSignoffRequired": r.SignOff, "ref": nil}
 	}
 	var protection any
-	if contexts := r.Protection[branch]; len(contexts) > 0 || r.SignedOnly[branch] {
+	also := r.Classic[branch]
+	if contexts := r.Protection[branch]; len(contexts) > 0 || also != (model.Classic{}) {
 		if contexts == nil {
 			contexts = []string{}
 		}
-		protection = object{"requiresSignatures": r.SignedOnly[branch], "requiredStatusCheckContexts": contexts}
+		protection = object{"requiresSignatures": also.Signatures, "requiresLinearHistory": also.LinearHistory,
+			"requiresConversationResolution": also.Conversations, "requiredStatusCheckContexts": contexts}
 	}
 	nodes := []object{}
 	for _, x := range r.Rules[branch] {

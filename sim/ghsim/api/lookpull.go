@@ -12,6 +12,7 @@ import (
 func (c *call) pullNode(i *model.Issue) object {
 	o := c.mergeability(i)
 	o["number"], o["state"], o["isDraft"], o["body"] = i.Number, pullState(i), i.Pull.Draft, i.Body
+	o["reviewDecision"] = rules.Decision(c.repo, i)
 	o["headRefOid"], o["baseRefName"], o["baseRef"] = i.Pull.HeadSHA, i.Pull.Base, nil
 	if base := c.repo.Head(i.Pull.Base); base != "" {
 		o["baseRef"] = object{"target": object{"oid": base}}

@@ -37,6 +37,7 @@ type ReviewComment struct {
 	Old           bool // the lines are on the base's side
 	SHA           string
 	ReplyTo       int64 // 0 for the first of a thread
+	Resolved      bool  // of the first: its thread is
 	Made, Updated time.Time
 	Reactions     []*Reaction
 }

@@ -39,7 +39,7 @@ type Repository struct {
 	TestMerges    map[string]string   // base and head → the commit that merges them
 	Moved         map[int]string      // number → API address of a transferred issue; empty: it was deleted
 	Signed        map[string]bool     // commits signed by GitHub
-	SignedOnly    map[string]bool     // branch → classic protection requires signed commits
+	Classic       map[string]Classic  // branch → what else its classic protection requires
 	SignOff       bool                // commits made on the web must be signed off
 	Hooks         bool                // pre-receive hooks check merges, as on GitHub Enterprise Server
 	Rulesets      []Ruleset           // made through the API
@@ -83,7 +83,7 @@ func (r *Repository) Branches() []string {
 
 // Protected reports whether a branch has protection or rules.
 func (r *Repository) Protected(branch string) bool {
-	return len(r.Protection[branch])+len(r.Rules[branch]) > 0 || r.SignedOnly[branch]
+	return len(r.Protection[branch])+len(r.Rules[branch]) > 0 || r.Classic[branch] != Classic{}
 }
 
 // Comment is the comment of an id, or nil.

@@ -27,6 +27,22 @@ const (
 	RuleMessage     = "commit_message_pattern"
 )
 
+// Classic is what classic protection requires besides checks.
+// https://docs.github.com/en/graphql/reference/objects#refupdaterule
+type Classic struct {
+	Signatures    bool
+	LinearHistory bool
+	Conversations bool // on pull requests are resolved
+}
+
+// Resolves reports whether merges into a branch wait until all conversations on the pull request are resolved.
+func (r *Repository) Resolves(branch string) bool {
+	return r.Classic[branch].Conversations || slices.ContainsFunc(r.Rules[branch], func(x Rule) bool {
+		wanted, _ := x.Parameters["required_review_thread_resolution"].(bool)
+		return wanted
+	})
+}
+
 // RequiredCheck is a check or a status that a branch requires to be green.
 type RequiredCheck struct {
 	Context string

@@ -7,7 +7,12 @@ func (p *People) RequireSignatures(repo, branch string, classic bool) error {
 	if !classic {
 		return p.AddRule(repo, branch, model.Rule{Type: model.RuleSignatures})
 	}
-	return p.onRepo(repo, func(r *model.Repository) { r.SignedOnly[branch] = true })
+	return p.ProtectBranch(repo, branch, model.Classic{Signatures: true})
+}
+
+// ProtectBranch sets what classic protection of a branch requires besides checks.
+func (p *People) ProtectBranch(repo, branch string, wanted model.Classic) error {
+	return p.onRepo(repo, func(r *model.Repository) { r.Classic[branch] = wanted })
 }
 
 // SwitchOff disables a repository's issues or its pull requests, or limits pull requests to collaborators.

@@ -4,6 +4,7 @@ package rules
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -64,8 +65,13 @@ func Blocks(of History, r *model.Repository, i *model.Issue) string {
 			return fmt.Sprintf("Required workflow %q is expected.", want.Path)
 		}
 	}
-	if r.SignedOnly[p.Base] && !signed(of, r, i) {
+	if r.Classic[p.Base].Signatures && !signed(of, r, i) {
 		return unsigned
+	}
+	if r.Resolves(p.Base) && slices.ContainsFunc(p.Threads, func(c *model.ReviewComment) bool {
+		return c.ReplyTo == 0 && !c.Resolved
+	}) {
+		return "All comments must be resolved."
 	}
 	for _, rule := range r.Rules[p.Base] {
 		if why := unmet(of, r, i, rule); why != "" {
@@ -134,6 +140,26 @@ func MessageFits(rule model.Rule, message string) bool {
 	return fits != negate
 }
 
+// Decision is what the reviews of a pull request say, as GraphQL spells it; nil: nothing is required and nobody has
+// requested changes.
+// https://docs.github.com/en/graphql/reference/enums#pullrequestreviewdecision
+func Decision(r *model.Repository, i *model.Issue) any {
+	wanted := 0
+	for _, x := range r.Rules[i.Pull.Base] {
+		wanted = max(wanted, approvals(x))
+	}
+	last := lastReviews(i)
+	switch {
+	case slices.Contains(slices.Collect(maps.Values(last)), "changes_requested"):
+		return "CHANGES_REQUESTED"
+	case wanted == 0:
+		return nil
+	case approved(i) < wanted:
+		return "REVIEW_REQUIRED"
+	}
+	return "APPROVED"
+}
+
 func approvals(rule model.Rule) int {
 	switch n := rule.Parameters["required_approving_review_count"].(type) {
 	case float64:
@@ -146,16 +172,21 @@ func approvals(rule model.Rule) int {
 
 // approved counts the people who approved in their last approving or rejecting review.
 func approved(i *model.Issue) (n int) {
+	for _, state := range lastReviews(i) {
+		if state == "approved" {
+			n++
+		}
+	}
+	return n
+}
+
+// lastReviews is the state of each person's last approving or rejecting review.
+func lastReviews(i *model.Issue) map[*model.User]string {
 	last := map[*model.User]string{}
 	for _, v := range i.Pull.Reviews {
 		if v.State != "commented" {
 			last[v.By] = v.State
 		}
 	}
-	for _, state := range last {
-		if state == "approved" {
-			n++
-		}
-	}
-	return n
+	return last
 }

@@ -76,7 +76,7 @@ func (w *World) ResolveThread(
 			comments = append(comments, w.deliveredComment(r, c))
 		}
 	}
-	i.Updated = w.Now()
+	i.Updated, first.Resolved = w.Now(), !again
 	w.note(r, a, journal.Entry{Kind: "pull_request_review_thread." + action, Number: i.Number,
 		Ref: fmt.Sprintf("%s:%d", first.Path, first.Line)})
 	w.emit(r, a, "pull_request_review_thread", action, object{"pull_request": w.shape.PullLite(r, i),

@@ -99,7 +99,8 @@ func (w *World) CreateRepository(owner, name string, private bool, spec git.Spec
 		ID: w.NextID(), Owner: u, Name: name, Private: private, Made: w.Now(), Pushed: w.Now(),
 		Refs: map[string]string{}, Perms: map[string]string{}, Workflows: map[string]int64{},
 		Protection: map[string][]string{}, Rules: map[string][]model.Rule{}, Strict: map[string]bool{},
-		TestMerges: map[string]string{}, Signed: map[string]bool{}, SignedOnly: map[string]bool{}, Moved: map[int]string{},
+		TestMerges: map[string]string{}, Signed: map[string]bool{}, Classic: map[string]model.Classic{},
+		Moved:     map[int]string{},
 		Receiving: make(chan struct{}, 1),
 	}
 	branch, err := w.git.Create(r.ID, spec, w.signature(u))
