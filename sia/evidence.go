@@ -27,16 +27,21 @@ type TestEvidence struct {
 	Early []string `json:"early,omitempty"`
 	// groups that exit with success at the head although tests fail, which they did not on the base
 	Hushed []string `json:"hushed,omitempty"`
+	// tests that fail at the head, and passed on the base or are new in a group that passed there
+	Red []string `json:"red,omitempty"`
 	// tests that passed on the base, do not run at the head, and do not pass there in their base version
 	Gone []string `json:"gone,omitempty"`
 	// tests that do not run at the head, and pass there in their base version
 	Dropped []string `json:"dropped,omitempty"`
-	// tests and groups that fail or can't be built at the head in their base version: behaviour changed
+	// tests and groups that pass at the head, or are gone, and fail or can't be built there in their base version:
+	// behaviour changed
 	Broken []string `json:"broken,omitempty"`
 	// tests and groups that fail on the base, and at the head in their base version, but not as the change edited them
 	Edited []string `json:"edited,omitempty"`
 	// tests and groups with another result when the code can't detect that it is tested
 	Differs []string `json:"differs,omitempty"`
+	// other tests that fail at the head: they failed on the base as well, or their group is new
+	Failing []string `json:"failing,omitempty"`
 }
 
 // AffectedTests are the results of the tests that an attempt's change can reach, run before it is pushed. They are not
@@ -82,6 +87,8 @@ func (e *TestEvidence) Asks() (firm, broken []string) {
 		"end before their tests have, with success; they did not on the base commit")...)
 	firm = append(firm, sentences(e.Hushed, "ends with success though tests fail",
 		"end with success though tests fail")...)
+	firm = append(firm, sentences(e.Red, "fails now, and did not on the base commit",
+		"fail now, and did not on the base commit")...)
 	firm = append(firm, sentences(e.Gone, "ran on the base commit and does not run now",
 		"ran on the base commit and do not run now")...)
 	firm = append(firm, sentences(e.Differs, "comes out otherwise where nothing tells the code that it is tested",
@@ -99,6 +106,15 @@ func (e *TestEvidence) Shown() []string {
 	}
 	return sentences(e.Dropped, "is gone or skipped; as the base commit has it, it passes",
 		"are gone or skipped; as the base commit has them, they pass")
+}
+
+// Contradicts returns sentences, for the reviewer, about tests that fail at the head without the change having broken
+// them. Nobody is asked, since they may lack something that only the repository's checks have.
+func (e *TestEvidence) Contradicts() []string {
+	if e == nil || e.NotRun != "" {
+		return nil
+	}
+	return sentences(e.Failing, "fails", "fail")
 }
 
 // Ran reports whether the evidence fully covers a changed test file: see Files.

@@ -11,10 +11,12 @@ import (
 func TestEvidenceAsks(t *testing.T) {
 	e := &TestEvidence{Early: []string{"a"}, Gone: []string{"a::TestA", "b::T1", "b::T2", "b::T3", "b::T4"},
 		Differs: []string{"a::TestA"}, Broken: []string{"b", "b::T`1"}, Dropped: []string{"a::TestB"},
-		Edited: []string{"a::TestC", "c::T1", "c::T2"}, Files: []string{"a_test.go"}}
+		Edited: []string{"a::TestC", "c::T1", "c::T2"}, Files: []string{"a_test.go"},
+		Red: []string{"a::TestD"}, Failing: []string{"d::T1", "d::T2"}}
 	firm, broken := e.Asks()
 	want := []string{
 		"`a` ends before its tests have, with success; it did not on the base commit",
+		"`TestD` of `a` fails now, and did not on the base commit",
 		"`TestA` of `a` ran on the base commit and does not run now",
 		"`T1`, `T2`, `T3` and 1 more of `b` ran on the base commit and do not run now",
 		"`TestA` of `a` comes out otherwise where nothing tells the code that it is tested",
@@ -29,12 +31,16 @@ func TestEvidenceAsks(t *testing.T) {
 	if d := cmp.Diff(gone, e.Shown()); d != "" {
 		t.Errorf("shown: -want +got\n%s", d)
 	}
+	if d := cmp.Diff([]string{"`T1`, `T2` of `d` fail"}, e.Contradicts()); d != "" {
+		t.Errorf("for the reviewer: -want +got\n%s", d)
+	}
 	if !e.Ran("a_test.go") || e.Ran("b_test.go") {
 		t.Error("it ran other files")
 	}
 	e.NotRun = "no sandbox"
 	firm, broken = e.Asks()
-	if len(firm)+len(broken)+len(e.Shown()) > 0 || e.Ran("a_test.go") || (*TestEvidence)(nil).Ran("a_test.go") {
+	if len(firm)+len(broken)+len(e.Shown())+len(e.Contradicts()) > 0 || e.Ran("a_test.go") ||
+		(*TestEvidence)(nil).Ran("a_test.go") {
 		t.Error("what was not run says something")
 	}
 }

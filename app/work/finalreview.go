@@ -56,7 +56,7 @@ func (w *learnWorker) requestFinalReview(
 	}
 	review, usage, err := w.Reviewer.Final(ctx, diagnose.FinalPackage{
 		Title: t.Title, Body: t.Body, By: t.IssueBy(), Files: w.changedFiles(diff), Cut: diff.Truncated,
-		Read: w.reader(ctx, t, f.SHA),
+		Read: w.reader(ctx, t, f.SHA), Failing: evidenceOf(t).Contradicts(),
 	})
 	if err != nil {
 		return out, err

@@ -83,14 +83,6 @@ func TamperChanges(
 			}
 			c.Old = string(old)
 		}
-		for _, hidden := range tamper.MayHide(c) {
-			switch _, err := read(hidden, oldLimit); {
-			case err == nil, errors.Is(err, gitops.ErrTooLarge):
-				c.Hides = hidden
-			case !errors.Is(err, fs.ErrNotExist):
-				return nil, fmt.Errorf("look for changes of tests: %w", err)
-			}
-		}
 		changes[i] = c
 	}
 	return changes, nil

@@ -192,6 +192,9 @@ func ranLines(e *sia.TestEvidence) (lines [][2]string) {
 	for _, test := range e.Dropped {
 		lines = append(lines, [2]string{"dropped", test + " is gone or skipped, and passes as the base commit has it"})
 	}
+	for _, said := range e.Contradicts() {
+		lines = append(lines, [2]string{"fails", said})
+	}
 	left := e.Left
 	if e.NotRun != "" {
 		lines = append(lines, [2]string{"not run", e.NotRun})

@@ -62,7 +62,7 @@ type weakenEnv struct {
 func newWeakenEnv(b *testing.B) weakenEnv {
 	b.Helper()
 	b.Setenv("PATH", "/usr/bin:"+os.Getenv("PATH")) // Debian's Python sees Debian's packages
-	e := &cli.Env{Ctx: b.Context(), Out: b.Output(), Logger: silentLogger()}
+	e := &cli.Env{Ctx: b.Context(), Out: b.Output(), Err: b.Output(), Logger: silentLogger()}
 	dir := b.TempDir()
 	looker, err := (&tamperCmd{Tests: dir}).looker(e)
 	if err != nil {

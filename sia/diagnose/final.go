@@ -19,7 +19,7 @@ type FinalPackage struct {
 	Files       []ChangedFile // changes from the base to the head
 	Cut         bool          // Files is incomplete
 	Read        Reader        // reads files at the head
-
+	Failing     []string      // sentences about tests that fail at the head although the checks are green
 }
 
 const (
@@ -134,8 +134,11 @@ func finalEvidence(p FinalPackage, room int) (evidence string, cut bool) {
 	if p.Cut {
 		from += " It is not all of the change."
 	}
-	s.add("The change", from, change, room*75/100)
-	return s.String(), len(change) > room*75/100 || p.Cut
+	s.add("Tests that fail", "They fail where the agent works, with the change and, if they are not new, without it. The "+
+		"checks are green: they may not run these tests, may ignore their failure, or may have what the tests need.",
+		strings.Join(p.Failing, "\n"), room*5/100)
+	s.add("The change", from, change, room*70/100)
+	return s.String(), len(change) > room*70/100 || p.Cut
 }
 
 // verified returns the verified part of an answer. A demand must be in the issue; for a met one, the line that shows it

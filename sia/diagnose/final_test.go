@@ -209,6 +209,23 @@ func TestFinalWithoutAnAnswer(t *testing.T) {
 	}
 }
 
+// The reviewer is told of tests that fail though the checks are green, and nothing of them if none does.
+func TestFinalShowsFailingTests(t *testing.T) {
+	for _, failing := range [][]string{nil, {"`TestLog` of `log` fails"}} {
+		m, s := model(t, scripted.Answer{JSON: map[string]any{"demands": []any{}, "remarks": []any{}}})
+		p := greeted()
+		p.Failing = failing
+		if _, _, err := (&diagnose.Reviewer{Model: m}).Final(t.Context(), p); err != nil {
+			t.Fatal(err)
+		}
+		user := s.Requests()[0].User()
+		if said := strings.Contains(user, "Tests that fail") && strings.Contains(user, "`TestLog` of `log` fails"); said !=
+			(failing != nil) {
+			t.Errorf("with %q:\n%s", failing, user)
+		}
+	}
+}
+
 // A change of any size fits into the prompt, and truncation is marked.
 func TestFinalChangeIsBounded(t *testing.T) {
 	p := greeted()

@@ -3,7 +3,6 @@ package tamper
 import (
 	"cmp"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -39,9 +38,10 @@ func (d *diffed) reportAdded() {
 				kind, why = ChangedExpectation, "a test is skipped under a condition"
 			}
 			d.report(kind, r, why)
+		case d.fakesForAll(i):
+			d.report(ChangedExpectation, r, "something is put in the place of code, for many tests at once")
 		case !old:
-		case d.shadows(i):
-			d.report(LoosenedAssertion, r, "assertions call this in the place of what they called")
+		case d.fakes(i):
 		case swallows.MatchString(r.code):
 			d.report(LoosenedAssertion, r, "a failure is ignored")
 		case r.claim != nil && r.claim.kind == assertion && (environment.MatchString(r.code) || always.MatchString(r.code)):
@@ -52,7 +52,6 @@ func (d *diffed) reportAdded() {
 			d.opens(i)
 		}
 	}
-	d.replaces()
 	for _, s := range d.new.scopes { // Go calls it instead of running the tests
 		rows := d.new.rows[s.decl:s.end]
 		runs := func(r row) bool { return strings.Contains(r.bare, ".Run()") || strings.Contains(r.bare, "(m)") }
@@ -64,41 +63,6 @@ func (d *diffed) reportAdded() {
 
 // isConftest reports whether the file is a conftest.py, which pytest loads before the tests of its folder.
 func (d *diffed) isConftest() bool { return path.Base(d.Path) == "conftest.py" }
-
-// replaces reports patches of code for many tests: in a fixture that all use, and in a conftest.py also in a hook or at
-// load time.
-func (d *diffed) replaces() {
-	if d.is.lang != &python || d.Status == "added" && !d.isConftest() {
-		return
-	}
-	rows := d.new.rows
-	decorated, def, came, all := -1, -1, false, d.isConftest() // state of the current function, like the others
-	for i := range rows {
-		r := &rows[i]
-		if r.empty() {
-			continue
-		}
-		decorator := strings.HasPrefix(strings.TrimSpace(r.code), "@")
-		if def >= 0 && r.indent <= rows[def].indent {
-			def, came, all = -1, false, d.isConftest()
-		}
-		switch {
-		case def < 0 && decorator && decorated < 0:
-			decorated = i
-		case def < 0 && r.function != "":
-			all = d.isConftest() && strings.HasPrefix(r.function, "pytest_")
-			for j := decorated; j >= 0 && j < i; j++ {
-				if autouse.MatchString(rows[j].code) {
-					all, came = true, !rows[j].unchanged
-				}
-			}
-			decorated, def = -1, i
-		case decorator || r.unchanged && !came || d.removedLines[spelling(r.raw)]:
-		case all && patches.MatchString(r.code) && !patchesOwn.MatchString(r.code):
-			d.report(ChangedExpectation, r, "something is put in the place of code, for many tests at once")
-		}
-	}
-}
 
 // existed reports whether a row is in code that existed before: in an existing test, or outside tests in an existing
 // file.
@@ -163,69 +127,29 @@ var (
 	names = lazyregexp.New(`[\pL_]\w+\(?`) // names and calls of at least two letters
 )
 
-// loopChange compares the range of a loop with that of the loop that it replaced. why is empty if neither is smaller or
-// different.
+// loopChange compares the range of a loop with those of the removed ones of the same test. why is empty if there is
+// none, or one that is no larger or other.
 func (d *diffed) loopChange(i int) (kind FindingKind, why string) {
-	above, nth := i-1, 0
-	for ; above >= 0 && !d.new.rows[above].unchanged; above-- {
-		if loops.MatchString(d.new.rows[above].bare) {
-			nth++
-		}
-	}
-	at := 0
-	if above >= 0 {
-		at = d.new.rows[above].twin + 1
-	}
-	for ; at < len(d.old.rows) && !d.old.rows[at].unchanged; at++ {
-		if !loops.MatchString(d.old.rows[at].bare) {
-			continue
-		} else if nth--; nth >= 0 {
+	d.index()
+	in, is := d.new.rows[i].scope, variables.ReplaceAllString(d.new.rows[i].bare, "")
+	for _, o := range d.old.rows {
+		if o.unchanged || (in == nil) != (o.scope == nil) || in != nil && in.name != o.scope.name ||
+			!loops.MatchString(o.bare) || strings.Contains(o.bare, "parametrize") != strings.Contains(is, "parametrize") {
 			continue
 		}
-		was := variables.ReplaceAllString(d.old.rows[at].bare, "")
-		is := variables.ReplaceAllString(d.new.rows[i].bare, "")
+		was := variables.ReplaceAllString(o.bare, "")
 		had, has := names.FindAllString(was, -1), names.FindAllString(is, -1)
-		other := slices.ContainsFunc(has, func(w string) bool { return w[len(w)-1] == '(' && !slices.Contains(had, w) })
-		for _, w := range had { // names that were not renamed
-			other = other || !slices.Contains(has, w) && slices.ContainsFunc(d.new.rows, func(r row) bool {
-				return r.scope == d.new.rows[i].scope && slices.Contains(names.FindAllString(r.bare, -1), w)
-			})
-		}
 		switch {
 		case len(cuts.FindAllString(is, -1)) > len(cuts.FindAllString(was, -1)):
 			return LoosenedAssertion, "a loop around assertions goes over less"
-		case other:
-			return ChangedExpectation, "a loop around assertions goes over something else"
+		case slices.ContainsFunc(has, func(w string) bool { return w[len(w)-1] == '(' && !slices.Contains(had, w) }),
+			slices.ContainsFunc(had, func(w string) bool { return !slices.Contains(has, w) && d.used(i, false, w) }):
+			kind, why = ChangedExpectation, "a loop around assertions goes over something else"
+		default:
+			return "", ""
 		}
-		break
 	}
-	return "", ""
-}
-
-// declares matches a declaration other than of a function.
-var declares = lazyregexp.New(`\bmacro_rules!\s*(\w+)|^\s*#\s*define\s+(\w+)|` +
-	`^\s*(?:(?:export\s+)?(?:const|let|var|val)\s+|(?:\w+\.)*)(\w+)\s*:?=[^=>~]`)
-
-// declared returns the name that a row declares.
-func (r *row) declared() string { return cmp.Or(r.function, firstGroup(declares, r.bare)) }
-
-// shadows reports whether a row declares a new assertion function with a name that existing assertions in its scope
-// call.
-func (d *diffed) shadows(i int) bool {
-	r, rows := &d.new.rows[i], d.new.rows
-	name := r.declared()
-	if name == "" || !asserts.MatchString(name+"(") || d.functions[name] ||
-		slices.ContainsFunc(d.old.rows, func(o row) bool { return o.declared() == name }) {
-		return false
-	}
-	if r.scope != nil {
-		rows = rows[r.scope.decl:r.scope.end]
-	}
-	name = regexp.QuoteMeta(name)
-	call := regexp.MustCompile(`\b` + name + `!?\s*\(|^\s*` + name + `[ .]`)
-	return slices.ContainsFunc(rows, func(o row) bool {
-		return o.unchanged && o.claim != nil && o.claim.kind == assertion && call.MatchString(o.bare)
-	})
+	return kind, why
 }
 
 // opens reports a new block around existing assertions.

@@ -161,11 +161,6 @@ func (c *testCase) changes(whole bool) []Change {
 			ch.Old = old
 		}
 		ch.Hunks = diffHunks(old, text)
-		for _, hidden := range MayHide(ch) {
-			if _, ok := c.old[hidden]; ok && whole {
-				ch.Hides = hidden
-			}
-		}
 		out = append(out, ch)
 	}
 	for p, text := range c.old {

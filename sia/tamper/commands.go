@@ -22,14 +22,15 @@ var (
 		`golangci-lint|gradlew?|mvnw?|ctest|bazel|ava|tap|audit|coverage|fmt|make|miri|detekt|ktlint|pre-commit)\b`)
 	// launchers match words that only start the program that follows.
 	launchers = lazyregexp.New(`^(?:npm|pnpm|yarn|bun|npx|bunx|run|uv|uvx|poetry|pdm|pipenv|hatch|python[\d.]*|py|-m|` +
-		`bundle|exec|sudo|time|env|xvfb-run|-a|--|\w+=\S*|@\w*|[\d.]+|&&|-v+|--verbose|-q|--quiet|--color\S*|--frozen|&)$`)
+		`bundle|exec|sudo|time|env|xvfb-run|-a|--|\w+=(?:[^-]\S*)?|@\w*|[\d.]+|&&|-v+|--verbose|-q|--quiet|--color\S*|` +
+		`--frozen|&)$`)
 	keyed = lazyregexp.New(`^\s*(?:-\s+)?(?:["']?[\w.:-]+["']?\s*:\s+|@?-?)[>|'"]*`)
 	// narrows matches an option that makes less run, or other code run before the tests; widens one that makes more run.
 	narrows = lazyregexp.New(`^(?:-(?:run|skip|short|list|exec|toolexec|overlay|k|m|t|x|n|r|p)(?:=.*)?|--(?:ignore\S*|` +
 		`deselect|skip\S*|exclude\S*|no-\S+|test\w*Pattern\S*|grep|fgrep|invert|co|collect-only|dry-run|lib|filter\S*|` +
 		`only\S*|tests?-\S+|help|version|list\S*|tag\S*|pattern|max-?fail\S*|shard\S*|changed\S*|related\S*|` +
 		`findRelatedTests|doc|bins?|spec|lf|last-failed|sw|if-present|passWithNoTests|require|import|loader|` +
-		`bootstrap)(?:=.*)?|-D(?:skip|test=|maven\.test)\S*)$`)
+		`bootstrap)(?:=.*)?|-D(?:skip|test=|maven\.test)\S*|\w+=-.*(?:import|require|loader)\S*)$`)
 	widens = lazyregexp.New(`^(?:-race|--(?:all\S*|workspace|strict\S*|fail\S*|max-warnings\S*|cov\S*|check|tests|ci|` +
 		`runInBand)|-[DW]\S*|-count\S*)$`)
 )

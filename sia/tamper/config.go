@@ -34,22 +34,22 @@ var (
 	covers = lazyregexp.New(`\b(?:omit|exclude_lines|exclude_also|coveragePathIgnorePatterns|add_filter|informational|` +
 		`skip_covered|per-file-ignores|extend[-_]ignore|disable_error_code|ignore_errors|ignore_missing_imports|` +
 		`follow_imports|skipLibCheck|eslintIgnore|eslintConfig|(?:cov-)?fail[_-]under|minimum_coverage\w*|check-coverage|` +
-		`(?:coverage)?[tT]hresholds?|check_untyped_defs|disallow_\w+|warn_\w+|NoWarn|TreatWarningsAsErrors)\b|=\s*"allow"|` +
-		`<suppress|^\s*(?:ignore|disable|select|exclude|extend-exclude|strict)\s*=`)
+		`(?:coverage)?[tT]hresholds?|module(?:NameMapper|Paths|Directories)|pythonpath|alias|libs|check_untyped_defs|` +
+		`disallow_\w+|warn_\w+|NoWarn|TreatWarningsAsErrors)\b|=\s*"allow"|^\s*(?:"imports"\s*:\s*\{)?\s*"(?:#[\w/*-]+|` +
+		`(?:\w+\\\\)+)"\s*:|<suppress|^\s*(?:ignore|disable|select|exclude|extend-exclude|strict)\s*=`)
 	// replacesRunner matches a line, prefixed with its file's name, that replaces the program that runs the tests or
 	// their dependencies; shadow matches the path of a new file that does so, or that is loaded automatically.
-	replacesRunner = lazyregexp.New(`(?i)^(?:\.npmrc:\s*(?:script-?shell|shell|node-options)\s*=|` +
-		`go\.(?:mod|work):.*=>|\.yarnrc.*:\s*(?:yarn-?path|plugins|script-shell)\b|` +
-		`config(?:\.toml)?:(?:.*\.)?\s*(?:runner|rustc-(?:workspace-)?wrapper|linker|test)\s*=|` +
-		`(?:pyproject\.toml|setup\.(?:cfg|py)):.*\bpytest11\b|` +
+	replacesRunner = lazyregexp.New(`(?i)^(?:\.npmrc:\s*(?:script-?shell|shell|node-options)\s*=|go\.(?:mod|work):.*=>|` +
+		`cargo\.toml:\[(?:patch|replace)\b|\.yarnrc.*:\s*(?:yarn-?path|plugins|script-shell)\b|config(?:\.toml)?:(?:.*\.)?` +
+		`\s*(?:runner|rustc-(?:workspace-)?wrapper|linker|test)\s*=|(?:pyproject\.toml|setup\.(?:cfg|py)):.*\bpytest11\b|` +
 		`bunfig\.toml:\s*preload|(?:maven\.config|jvm\.config|gradle\.properties):.*(?:skip|-Dtest=|ignore|fail-never|` +
 		`-fn\b|-javaagent)|package\.json:\s*"(?:(?:pre|post)test\w*"\s*:|(?:jest|mocha|vitest|ava)"\s*:\s*"(?:file|link|` +
 		`portal|git|http))|pom\.xml:.*<(?:scope>\s*system|systemPath)|.*(?:customize\.py|\.pth):|org\.(?:junit|testng)\.)`)
 	shadow = lazyregexp.New(`(?i)^(?:(?:src|lib|tests?)/)?(?:_?pytest|unittest|pluggy|nose2?|coverage|tox|mocha|jest|` +
 		`vitest|rspec|minitest|phpunit|junit|xunit)(?:\.(?:py|[cm]?js|ts|rb|php|sh)|/__(?:init|main)__\.py|/(?:index|` +
-		`package)\.\w+|/autorun\.rb)$|^(?:.*/)?node_modules/|(?:^|/)(?:(?:site|user)customize\.py|pytest\.ini|` +
-		`junit-platform\.properties|xunit\.runner\.json|nextest\.toml|phpunit\.xml|(?:jest|vitest)\.(?:setup|config|` +
-		`workspace)\..+|\.(?:pytest\.ini|mocharc(?:\..+)?|rspec(?:-local)?|taprc))$|\.pth$|(?:^|/)org/(?:junit|testng)/`)
+		`package)\.\w+|/autorun\.rb)$|(?:^|/)(?:(?:site|user)customize\.py|\.?pytest\.ini|junit-platform\.properties|` +
+		`xunit\.runner\.json|nextest\.toml|phpunit\.xml|(?:jest|vitest)\.(?:setup|config|workspace)\..+|\.(?:mocharc.*|` +
+		`rspec(?:-local)?|taprc)|(?-i:(?:GNU)?makefile))$|\.pth$|(?:^|/)(?:node_modules|org/(?:junit|testng))/`)
 	target      = lazyregexp.New(`^([\w.\-/%]+)\s*:(?:[^=]|$)`)
 	checkable   = lazyregexp.New(`(?i)^\.?(?:test|check|lint|ci|verify|cover|spec)`)
 	checkScript = lazyregexp.New(`^\s*"(?:pre|post)?(?:tests?|lint|check|ci|coverage|type-?check|verify|spec|unit|` +

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/sia/lazyregexp"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // FindingKind is the way in which an attempt weakens its validation.
@@ -120,10 +121,4 @@ func bounded(all []Finding) []Finding {
 }
 
 // quoted returns a line for a finding, truncated to maxFindingText runes.
-func quoted(line string) string {
-	line = strings.Join(strings.Fields(strings.ToValidUTF8(line, "\uFFFD")), " ")
-	if r := []rune(line); len(r) > maxFindingText {
-		return string(r[:maxFindingText-1]) + "…"
-	}
-	return line
-}
+func quoted(line string) string { return text.Clip(text.OneLine(line), maxFindingText) }

@@ -55,8 +55,8 @@ var (
 	// autouse matches a fixture that all tests use.
 	autouse = lazyregexp.New(`\bautouse\s*=\s*True\b`)
 	// patches matches code that replaces other code; patchesOwn code that only changes objects of the runner or the test.
-	patches = lazyregexp.New(`\bsetattr\(|\bpatch(?:\.object|\.multiple)?\(|^\s*(?:\w+\.)+\w+\s*=\s*(?:lambda\b|` +
-		`\w*(?i:fake|mock|stub|patched)\w*)`)
+	patches = lazyregexp.New(`\bsetattr\(|\bpatch(?:\.object|\.multiple)?\(|^\s*(?:\w+\.)+\w+\s*=\s*(?:lambda\b|func|` +
+		`.*=>|.*\bfn\(|\w*(?i:fake|mock|stub|patched)\w*)|\bsys\.(?:modules\[|path\b)`)
 	patchesOwn = lazyregexp.New(`\bsetattr\(\s*(?:self|cls|item|config|session|request|report|rep)\b|^\s*(?:self|cls)\.`)
 	// sometimes matches a conditional skip.
 	sometimes = lazyregexp.New(`(?i)skip_?(?:if|unless)|\brunIf\b|importorskip|@(?:\w+\.)*(?:Enabled|Disabled)(?:If|On|` +

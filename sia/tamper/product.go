@@ -64,14 +64,17 @@ var (
 		`\.github)/`)
 )
 
-// removed returns the removed lines of code under test, by their spelling: they may have moved.
+// removed returns the removed lines of code under test, by their spelling, and the functions that they declare, after
+// "func ": they may have moved.
 func removed(changes []Change) map[string]bool {
 	out := map[string]bool{}
 	for _, c := range changes {
 		for i := 0; i < len(c.Hunks) && !roleOf(c.before()).validates(); i++ {
 			for _, l := range c.Hunks[i].Lines {
 				if gone, ok := strings.CutPrefix(l, "-"); ok {
-					out[spelling(gone)] = true
+					f := firstGroup(function, gone)
+					again := func(o string) bool { return strings.HasPrefix(o, "+") && firstGroup(function, o[1:]) == f }
+					out[spelling(gone)], out["func "+f] = true, out["func "+f] || !slices.ContainsFunc(c.Hunks[i].Lines, again)
 				}
 			}
 		}

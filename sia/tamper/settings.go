@@ -40,14 +40,12 @@ func settings(changes []Change) []Finding {
 	for i := range changes {
 		c := &changes[i]
 		was, is := roleOf(c.before()), roleOf(c.Path)
-		hides := c.Hides != "" && !slices.ContainsFunc(changes, func(o Change) bool { // a replaced file is compared
-			return o.before() == c.Hides && (o.Status == "deleted" || o.Status == "renamed")
-		})
-		if hides || c.Status == "added" && shadow.MatchString(c.Path) && !exampleFolder.MatchString(c.Path) {
+		name := strings.ToLower(path.Base(c.before()))
+		fresh := c.Status == "added" || c.Status == "renamed" && !was.runner && !strings.HasSuffix(name, "makefile")
+		if fresh && shadow.MatchString(c.Path) && !exampleFolder.MatchString(c.Path) {
 			out = append(out, c.places(DisabledCheck, "a new file is in a runner's place, or configures it")[:1]...)
 		}
 		was.ci = was.ci || is.ci
-		name := strings.ToLower(path.Base(c.before()))
 		script := c.Runs || commandFile.MatchString(name)
 		if !was.ci && !c.Runs && (!was.config && !is.config || is.test && !script || exampleFolder.MatchString(c.before())) {
 			continue

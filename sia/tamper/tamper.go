@@ -1,7 +1,7 @@
 package tamper
 
 import (
-	"path"
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -15,7 +15,6 @@ type Change struct {
 	Old     string // text of the file on the base; if empty, only the hunks are read
 	Opaque  bool   // the content differs, but the hunks are missing: binary or too large
 	Runs    bool   // a workflow of the base runs it
-	Hides   string // a file of the base that is not read any more because of this one; see [MayHide]
 }
 
 // Hunk is a run of changed lines with unchanged ones around it.
@@ -29,9 +28,9 @@ type Hunk struct {
 // all repositories: the reviewer is asked about upkeep of workflows. The result is sorted by path and line and has at
 // most 200 findings.
 func Find(changes []Change, protected []string, everywhere ...string) []Finding {
-	out := slices.Concat(tests(changes), settings(changes))
-	named, always := newGuard(protected), newGuard(everywhere)
 	moved := removed(changes)
+	out := slices.Concat(tests(changes, moved), settings(changes))
+	named, always := newGuard(protected), newGuard(everywhere)
 	for i := range changes {
 		c := &changes[i]
 		out = append(out, c.product(moved)...)
@@ -53,24 +52,6 @@ func ReadsOld(c Change) bool {
 		(r.test || r.maybe || r.config || r.ci || c.Runs)
 }
 
-// makefiles are the names that make looks for, in this order. It reads the first one only.
-// https://www.gnu.org/software/make/manual/html_node/Makefile-Names.html
-var makefiles = []string{"GNUmakefile", "makefile", "Makefile"}
-
-// MayHide returns the paths of files that are not read any more if the base has them, because a change adds a file that
-// is read instead.
-func MayHide(c Change) (out []string) {
-	dir, name := path.Split(c.Path)
-	at := slices.Index(makefiles, name)
-	if at < 0 || c.Status != "added" && c.Status != "renamed" {
-		return nil
-	}
-	for _, hidden := range makefiles[at+1:] {
-		out = append(out, dir+hidden)
-	}
-	return out
-}
-
 // Validating returns a function that reports whether a change is of a file that validates attempts: tests and their
 // data, expected output, the configuration of checks and workflows, or a path that a protected glob matches.
 func Validating(protected []string) func(Change) bool {
@@ -81,12 +62,7 @@ func Validating(protected []string) func(Change) bool {
 }
 
 // before returns the path on the base.
-func (c *Change) before() string {
-	if c.OldPath != "" {
-		return c.OldPath
-	}
-	return c.Path
-}
+func (c *Change) before() string { return cmp.Or(c.OldPath, c.Path) }
 
 // places returns one finding per hunk, at its first changed line.
 func (c *Change) places(kind FindingKind, why string) []Finding {

@@ -1,7 +1,10 @@
 package tamper
 
 import (
+	"maps"
+	"path"
 	"slices"
+	"strings"
 
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
@@ -13,19 +16,30 @@ type diffed struct {
 	old, new      *side
 	removedLines  map[string]bool // removed lines, by their spelling
 	existedBefore map[*scope]bool // cache of existed
-	// functions are the names of functions with removed declarations in the whole change set.
+	// functions are the names of functions with removed declarations, and of removed files, after "func ", in the whole
+	// change set.
 	functions map[string]bool
-	called    map[string]bool // calls in lines added to existing code, as "name("
-	findings  []Finding
+	called    map[string]bool  // calls in lines added to existing code, as "name("
+	fresh     map[string]bool  // names of new test files, without endings
+	uses      map[string][]int // rows of the new side that mention a name, but for imports
+	// lost are the names that removed lines import, and the calls in them of what belongs to something.
+	lost     map[string]bool
+	findings []Finding
 }
 
-// tests reports changes of tests in a change set.
-func tests(changes []Change) []Finding {
+// tests reports changes of tests in a change set. gone are lines of other code, as from removed.
+func tests(changes []Change, gone map[string]bool) []Finding {
 	all, out := []*diffed{}, []Finding{}
-	functions, called := map[string]bool{}, map[string]bool{}
+	functions, called, fresh := maps.Clone(gone), map[string]bool{}, map[string]bool{}
 	for i := range changes {
 		c := &changes[i]
 		was, is := roleOf(c.before()), roleOf(c.Path)
+		name := func(p string) string { return strings.TrimSuffix(path.Base(p), path.Ext(p)) }
+		if c.Status == "added" {
+			fresh[name(c.Path)] = is.validates()
+		} else if c.Status != "modified" {
+			functions["func "+name(c.before())] = true
+		}
 		l := is.lang
 		if was.lang != nil {
 			l = was.lang
@@ -49,7 +63,7 @@ func tests(changes []Change) []Finding {
 			continue
 		}
 		d := &diffed{Change: c, was: was, is: is, removedLines: map[string]bool{}, existedBefore: map[*scope]bool{},
-			functions: functions, called: called}
+			functions: functions, called: called, fresh: fresh}
 		old, new := c.sides()
 		d.old = newSide(l, old, nil)
 		d.new = newSide(l, new, d.old)
@@ -58,7 +72,7 @@ func tests(changes []Change) []Finding {
 		for i := range old {
 			if !old[i].unchanged {
 				d.removedLines[spelling(old[i].raw)] = true
-				functions[old[i].function] = true
+				functions["func "+old[i].function] = true
 			}
 		}
 		for i := range new {
@@ -91,7 +105,9 @@ func cancelMoved(all []*diffed) {
 			}
 		}
 		for _, s := range d.old.scopes {
-			if s.matched = d.is.runs() && s.counterpart(d.new) != nil && s.counterpart(d.new).name == s.name; !s.matched {
+			n := s.counterpart(d.new)
+			s.matched = d.is.runs() && n != nil && n.name == s.name && (n.marked() || !s.marked())
+			if !s.matched {
 				scopes[s.name] = append(scopes[s.name], s)
 			}
 		}
@@ -101,6 +117,11 @@ func cancelMoved(all []*diffed) {
 			match(d, claims, scopes)
 		}
 	}
+}
+
+// marked reports whether an annotation above a scope makes it a test.
+func (s *scope) marked() bool {
+	return slices.ContainsFunc(s.side.rows[max(0, s.decl-5):s.decl+1], func(r row) bool { return r.marks })
 }
 
 // counterpart returns the scope that is declared on the same line of the other side, or nil.
@@ -145,30 +166,17 @@ func (d *diffed) reportRemoved() {
 			surplus--
 		}
 	}
-	all, back := map[*scope]int{}, map[*scope]int{} // number of assertions, and of those that moved
-	for _, c := range d.old.claims {
-		for s := c.scope; s != nil && c.kind == assertion; s = s.above {
-			if all[s]++; c.matched && !d.old.rows[c.first].unchanged {
-				back[s]++
-			}
-		}
-	}
-	share := func(s *scope) int { return back[s] * 100 / max(1, all[s]) }
-	slices.SortStableFunc(lost, func(a, b *scope) int { return share(a) - share(b) })
 	deleted := map[*scope]bool{}
 	for _, s := range lost[:max(0, surplus)] {
 		deleted[s] = true
 		switch r := &d.old.rows[s.decl]; {
-		case deleted[s.above], s.group && share(s) == 100: // it moved
-		case share(s) == 100:
-			d.report(ChangedExpectation, r, "a test is gone, and others assert what it did")
+		case deleted[s.above]:
 		case s.maySkip():
 			d.report(ChangedExpectation, r, "a test that was skipped was deleted")
 		default:
 			d.report(DeletedTest, r, "a test was deleted")
 		}
 	}
-	d.unmarked()
 	surplus = 0
 	for _, c := range d.new.claims {
 		if c.kind == assertion && !c.matched && d.isTestCode(c.scope) && !always.MatchString(d.new.rows[c.first].code) {
@@ -222,14 +230,7 @@ func (r *row) given() (name string, computed bool) {
 	return m[1] + m[3] + m[4] + m[6], computes.MatchString(valueNames.ReplaceAllString(m[2]+m[5], ""))
 }
 
-// names reports whether a claim contains a name.
-func (c *claim) names(name string) bool {
-	return slices.ContainsFunc(c.side.rows[c.first:c.last+1], func(r row) bool {
-		return slices.Contains(word.FindAllString(r.bare, -1), name)
-	})
-}
-
-// reportConstants reports names in tests that were computed and are constants now, if an assertion compares them.
+// reportConstants reports names in tests that were computed and are constants now.
 func (d *diffed) reportConstants() {
 	for i := range d.new.rows {
 		r := &d.new.rows[i]
@@ -237,29 +238,11 @@ func (d *diffed) reportConstants() {
 		if r.unchanged || r.scope == nil || name == "" || computed || expected.MatchString(name) {
 			continue
 		}
-		was := slices.ContainsFunc(d.old.rows, func(o row) bool {
+		if slices.ContainsFunc(d.old.rows, func(o row) bool {
 			had, computed := o.given()
 			return !o.unchanged && o.scope != nil && o.scope.name == r.scope.name && had == name && computed
-		})
-		compared := slices.ContainsFunc(d.new.claims, func(c *claim) bool {
-			return c.kind == assertion && (r.scope.group || c.scope == r.scope) && (name == "subject" || c.names(name))
-		})
-		if was && compared {
-			d.report(ChangedExpectation, r, "what an assertion compares is not computed any more")
-		}
-	}
-}
-
-// unmarked reports functions that remain but are no longer marked as tests.
-func (d *diffed) unmarked() {
-	for i := range d.old.rows {
-		r := &d.old.rows[i]
-		if !r.marks || r.unchanged || r.scope == nil || !d.old.rows[r.scope.decl].unchanged {
-			continue
-		}
-		at := d.old.rows[r.scope.decl].twin
-		if !slices.ContainsFunc(d.new.rows[max(0, at-5):at+1], func(n row) bool { return n.marks }) {
-			d.report(DeletedTest, r, "a test is not marked as one any more")
+		}) {
+			d.report(ChangedExpectation, r, "what a test computed is a constant now")
 		}
 	}
 }

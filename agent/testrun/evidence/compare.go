@@ -14,7 +14,7 @@ import (
 
 // findings are differences, as in [sia.TestEvidence].
 type findings struct {
-	early, hushed, gone, dropped, broken []string
+	early, hushed, red, gone, dropped, broken []string
 
 	edited []string // confirmed apart from the others, since the base's tests fail on the base as well
 
@@ -28,7 +28,8 @@ type replacement struct {
 }
 
 func (f findings) addTo(e *sia.TestEvidence) {
-	e.Early, e.Hushed, e.Gone = append(e.Early, f.early...), append(e.Hushed, f.hushed...), append(e.Gone, f.gone...)
+	e.Early, e.Hushed, e.Red = append(e.Early, f.early...), append(e.Hushed, f.hushed...), append(e.Red, f.red...)
+	e.Gone = append(e.Gone, f.gone...)
 	e.Dropped, e.Broken = append(e.Dropped, f.dropped...), append(e.Broken, f.broken...)
 	e.Edited = append(e.Edited, f.edited...)
 }
@@ -36,7 +37,7 @@ func (f findings) addTo(e *sia.TestEvidence) {
 // against returns the groups with findings against the change.
 func (f findings) against() map[string]bool {
 	out := map[string]bool{}
-	for _, list := range [][]string{f.early, f.hushed, f.gone, f.broken} {
+	for _, list := range [][]string{f.early, f.hushed, f.red, f.gone, f.broken} {
 		for _, s := range list {
 			g, _, _ := strings.Cut(s, "::")
 			out[g] = true
@@ -47,7 +48,7 @@ func (f findings) against() map[string]bool {
 
 // filter removes the findings for which keep returns false.
 func (f findings) filter(keep func(finding string) bool) findings {
-	for _, list := range []*[]string{&f.early, &f.hushed, &f.gone, &f.dropped, &f.broken} {
+	for _, list := range []*[]string{&f.early, &f.hushed, &f.red, &f.gone, &f.dropped, &f.broken} {
 		*list = slices.DeleteFunc(slices.Clone(*list), func(s string) bool { return !keep(s) })
 	}
 	return f
@@ -82,7 +83,7 @@ func (p *pass) compare() (out findings) {
 				p.omit("%s: its tests fail on the base commit here: %s", g, base.End.Why)
 			}
 			p.compared[g] = true
-			p.out.Tests += len(outermost(p.lang, base.Tests))
+			p.out.Tests += len(outermost(p.lang, base.Tests, testrun.Passed))
 			out.group(p.lang, g, base, head, over.asBuilt(base, p.edits(g)))
 		}
 	}
@@ -191,23 +192,31 @@ func (f *findings) group(lang testrun.Language, g string, base, head, over group
 	if !over.Built {
 		f.broken = append(f.broken, g)
 	}
+	passes := base.End.Status == 0 && len(outermost(lang, base.Tests, testrun.Passed)) > 0
+	for _, test := range outermost(lang, head.Tests, testrun.Failed) {
+		was, known := base.Tests[test]
+		if was == testrun.Passed || !known && passes && !slices.Contains(base.Flaky, test) {
+			f.red = append(f.red, g+"::"+test)
+		}
+	}
 	var fresh []string // renamed or replacing tests
-	for _, test := range outermost(lang, head.Tests) {
+	for _, test := range outermost(lang, head.Tests, testrun.Passed) {
 		if _, known := base.Tests[test]; !known {
 			fresh = append(fresh, test)
 		}
 	}
 	var gone []string
 	ofBase, ofHead, ofOver := tallies(base), tallies(head), tallies(over)
-	for _, test := range outermost(lang, base.Tests) {
+	for _, test := range outermost(lang, base.Tests, testrun.Passed) {
 		if slices.Contains(head.Flaky, test) || slices.Contains(over.Flaky, test) {
 			continue
 		}
 		name := g + "::" + test
 		now, still := head.Tests[test], over.Tests[test] == testrun.Passed
-		runs := now == testrun.Passed || now == testrun.Failed
+		runs := now == testrun.Passed
 		of := baseName(test)
 		switch {
+		case now == testrun.Failed: // is red
 		case still && (runs || now == "" && ofHead[of].replaces(ofBase[of])):
 		case still:
 			f.dropped = append(f.dropped, name)
@@ -305,12 +314,25 @@ func tallies(r groupRun) map[string]tally {
 // at least as many pass, and none fails.
 func (t tally) replaces(base tally) bool { return t.failed == 0 && t.passed >= base.passed }
 
-// outermost returns the tests that passed; of Go's subtests only the outer test.
-func outermost(lang testrun.Language, tests testrun.Results) (out []string) {
+// outermost returns the tests with an outcome; of Go's subtests only the outer test.
+func outermost(lang testrun.Language, tests testrun.Results, outcome testrun.Outcome) (out []string) {
 	_, nests := lang.(testrun.Golang)
 	for _, t := range slices.Sorted(maps.Keys(tests)) {
-		if tests[t] == testrun.Passed && (!nests || !strings.Contains(t, "/")) {
+		if tests[t] == outcome && (!nests || !strings.Contains(t, "/")) {
 			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// failAtHead returns the tests that fail at the head and did not pass on the base.
+func (p *pass) failAtHead() (out []string) {
+	for g, head := range p.results[atHead] {
+		base := p.results[atBase][g]
+		for _, test := range outermost(p.lang, head.Tests, testrun.Failed) {
+			if base.Tests[test] != testrun.Passed && !slices.Contains(base.Flaky, test) {
+				out = append(out, g+"::"+test)
+			}
 		}
 	}
 	return out
@@ -325,7 +347,7 @@ func (p *pass) filesRun(found findings) (out []string) {
 	if slices.ContainsFunc(p.change.files, p.isReplacedCode) {
 		return nil
 	}
-	fails := findings{broken: found.broken}.against()
+	fails := findings{red: found.red, broken: found.broken}.against()
 	for _, f := range p.change.files {
 		if !p.reached.isTest(f.Path) {
 			continue

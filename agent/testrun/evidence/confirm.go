@@ -26,6 +26,8 @@ func (p *pass) confirm(ctx context.Context, found findings) (findings, error) {
 		switch {
 		case !ok || !r.Ran:
 			return true // no new result: the finding stands
+		case isTest && slices.Contains(found.red, finding):
+			return r.Tests[test] != testrun.Failed && !slices.Contains(r.Flaky, test)
 		case isTest:
 			return r.Tests[test] == testrun.Passed
 		}

@@ -119,13 +119,13 @@ func (l *look) timeLeft() bool { return l.Now().Before(l.deadline) }
 func (l *look) finish() {
 	o := l.out
 	cut := 0
-	for _, list := range []*[]string{&o.Early, &o.Hushed, &o.Gone, &o.Dropped, &o.Broken, &o.Edited, &o.Differs,
-		&o.Files} {
+	for _, list := range []*[]string{&o.Early, &o.Hushed, &o.Red, &o.Gone, &o.Dropped, &o.Broken, &o.Edited, &o.Differs,
+		&o.Failing, &o.Files} {
 		slices.Sort(*list)
 		*list = slices.Compact(*list)
 		if more := len(*list) - sia.MaxEvidence; more > 0 {
 			*list = (*list)[:sia.MaxEvidence]
-			if list != &o.Files { // the others are judged by their text
+			if list != &o.Files && list != &o.Failing { // the others are judged by their text
 				cut += more
 			}
 		}

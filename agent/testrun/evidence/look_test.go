@@ -477,8 +477,9 @@ func shown(e sia.TestEvidence) string {
 	for _, l := range []struct {
 		name string
 		list []string
-	}{{"files", e.Files}, {"early", e.Early}, {"hushed", e.Hushed}, {"gone", e.Gone}, {"dropped", e.Dropped},
-		{"broken", e.Broken}, {"edited", e.Edited}, {"differs", e.Differs}} {
+	}{{"files", e.Files}, {"early", e.Early}, {"hushed", e.Hushed}, {"red", e.Red}, {"gone", e.Gone},
+		{"dropped", e.Dropped}, {"broken", e.Broken}, {"edited", e.Edited}, {"differs", e.Differs},
+		{"failing", e.Failing}} {
 		for _, s := range l.list {
 			fmt.Fprintf(&b, "%s: %s\n", l.name, s)
 		}

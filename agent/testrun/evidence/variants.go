@@ -79,7 +79,7 @@ func (p *pass) runVariant(ctx context.Context, batch []group, how variant) error
 		if !known {
 			was = p.results[atHead][g]
 		}
-		for _, test := range outermost(p.lang, was.Tests) {
+		for _, test := range outermost(p.lang, was.Tests, testrun.Passed) {
 			if r.Tests[test] == testrun.Passed || slices.Contains(r.Flaky, test) || !r.Built {
 				continue
 			}
