@@ -89,7 +89,8 @@ func (n *Notifier) sendNeeded(ctx context.Context, c *channelState, waiting []si
 	})
 }
 
-// unsent returns the tasks without a message to a channel.
+// unsent returns the tasks without a message to a channel. Those with refused messages come last, so that they don't
+// block others.
 func (n *Notifier) unsent(ctx context.Context, c *channelState, waiting []sia.Task) (unsent []sia.Task, err error) {
 	var keys []string
 	for _, t := range waiting {
@@ -104,5 +105,8 @@ func (n *Notifier) unsent(ctx context.Context, c *channelState, waiting []sia.Ta
 			unsent = append(unsent, t)
 		}
 	}
+	slices.SortStableFunc(unsent, func(a, b sia.Task) int {
+		return cmp.Compare(c.refusals[needKey(a)], c.refusals[needKey(b)])
+	})
 	return unsent, nil
 }
