@@ -121,9 +121,9 @@ func (n *Notifier) run(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// send sends one message, and records it if it is finished: sent, or given up because it was refused again and again. If
-// the channel fails, it is paused. It returns only errors of the database; until a finished message is recorded, this
-// process does not send it again.
+// send sends one message, and records it if it is finished: sent, or given up because it was refused again and again.
+// If the channel fails, it is paused. Until a finished message is recorded, this process does not send it again. The
+// error is one of the database.
 func (n *Notifier) send(
 	ctx context.Context, c *channelState, key string, m render.Notice, record func() error,
 ) error {

@@ -43,8 +43,8 @@ func PageOffers(t sia.Task) []Offer {
 	return all
 }
 
-// clicks lists the offers for a button or a box. Unlike the brief list of a comment, it has Pause while changes to tests
-// wait for a person.
+// clicks lists the offers for a button or a box. Unlike the brief list of a comment, it has Pause while changes to
+// tests wait for a person.
 func clicks(t sia.Task) []Offer {
 	all := Offers(t)
 	if AwaitsTestAcceptance(t) {

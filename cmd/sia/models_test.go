@@ -14,7 +14,7 @@ import (
 	"github.com/sia-bot/sia/app"
 )
 
-// A configuration file may say the same in each way that YAML has: it is the operator's, and other programs write it too.
+// A configuration file may say the same in each way that YAML has: it is the operator's, and programs write it, too.
 func TestModelsInAnyYAML(t *testing.T) {
 	read := func(text string) (app.ModelsConfig, error) {
 		t.Helper()
@@ -67,7 +67,7 @@ coders:
 	}
 	for text, want := range map[string]string{
 		"models: {a: &a {<<: *a, url: http://x, modle: y}}":              ":1:40: models.a.modle: there is no such setting",
-		"models: {a: {url: http://x, model: y, context: 1.5}}":           `want a whole number from 0 to 1000000000; this is 1.5`,
+		"models: {a: {url: http://x, model: y, context: 1.5}}":           "want a whole number from 0 to 1000000000",
 		"models: {a: {url: http://x, model: [y]}}":                       ":1:36: models.a.model: want text; this is a list",
 		"models: {a: {url: http://x, model: y}}\n---\nmodels: {b: {}}\n": ":3:7: a second YAML document; want one",
 	} {
