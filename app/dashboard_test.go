@@ -10,10 +10,10 @@ import (
 	"github.com/sia-bot/sia/sim/apptest"
 )
 
-// board returns a repository with a dashboard and a task that waits for a user; number is the dashboard's.
-func board(t *testing.T) (s *apptest.Stage, task, number int) {
+// board returns a repository with a dashboard and a task that a story's coder has worked on; number is the dashboard's.
+func board(t *testing.T, story string) (s *apptest.Stage, task, number int) {
 	t.Helper()
-	s = shop(t, "escalate-tick")
+	s = shop(t, story)
 	push(t, s, "main", map[string]string{".sia/config.yml": "dashboard: true\nchecks: {settle: 10s}\n" +
 		"access: {command_permission: maintain}\n"})
 	task = openLabelled(t, s, apptest.Owner)
@@ -55,7 +55,7 @@ func boardText(t *testing.T, s *apptest.Stage, number int) string {
 // comment. Two boxes in one edit are two commands.
 func TestDashboard(t *testing.T) {
 	t.Parallel()
-	s, task, number := board(t)
+	s, task, number := board(t, "escalate-tick")
 	if body := boardText(t, s, number); !strings.Contains(body, "In which language do you greet your customers?") ||
 		!strings.Contains(body, "credits spent this month") {
 		t.Errorf("it lacks what waits, or what was spent:\n%s", body)
@@ -95,11 +95,33 @@ func TestDashboard(t *testing.T) {
 	}
 }
 
+// A pull request that has passed is listed until it is merged.
+func TestDashboardReview(t *testing.T) {
+	t.Parallel()
+	s, task, number := board(t, "pass")
+	pull := s.Task(task).Pull.Number
+	list := fmt.Sprintf("### Ready to review\n\n- **[#%d](", pull)
+	if body := boardText(t, s, number); !strings.Contains(body, list) ||
+		!strings.Contains(body, ") Greet the customers**, since ") {
+		t.Errorf("%s is missing:\n%s", list, body)
+	} else if strings.Contains(body, "Learned lately") {
+		t.Errorf("how an agent does is no advice:\n%s", body)
+	}
+	_, err := s.Sim.MergePull(apptest.Repo, pull, apptest.Owner)
+	check(t, err)
+	s.Settle()
+	s.Periodic("dashboard")
+	s.Quiet()
+	if body := boardText(t, s, number); strings.Contains(body, "Ready to review") {
+		t.Errorf("it was merged:\n%s", body)
+	}
+}
+
 // A bot's tick is not a command, regardless of its permissions, and gets no answer; a bot that access.bots names is
 // obeyed, as in a comment.
 func TestDashboardTickedByABot(t *testing.T) {
 	t.Parallel()
-	s, task, number := board(t)
+	s, task, number := board(t, "escalate-tick")
 	_, err := s.Sim.CreateApp("ticker")
 	check(t, err)
 	check(t, s.Sim.SetPermission(apptest.Repo, "ticker[bot]", "admin"))
@@ -129,7 +151,7 @@ func TestDashboardTickedByABot(t *testing.T) {
 // A dashboard that a user closed is not changed until it is reopened; a deleted one is created again.
 func TestDashboardClosed(t *testing.T) {
 	t.Parallel()
-	s, task, number := board(t)
+	s, task, number := board(t, "escalate-tick")
 	check(t, s.Sim.CloseIssue(apptest.Repo, number, apptest.Owner))
 	s.Settle()
 	if said := said(t, s, number); strings.Count(said, "leaves this issue alone") != 1 {

@@ -471,6 +471,7 @@ func TestReindexBroken(t *testing.T) {
 	second := resolve(t, s, "Greet the customers again")
 	learnSomething(t, s, second)
 	third := resolve(t, s, "Greet the customers thrice")
+	before := lessonsOf(t, s)
 	name := fmt.Sprintf(".sia/tasks/%d.json", first)
 	push(t, s, apptest.MemoryBranch, map[string]string{name: onMemory(t, s, name) + "}", lesson.JSONPath: "{"})
 	s.Lose()
@@ -483,8 +484,15 @@ func TestReindexBroken(t *testing.T) {
 	if s.Task(second).State != sia.Passed || s.Task(third).State != sia.Passed {
 		t.Error("the others were not rebuilt")
 	}
-	if !slices.ContainsFunc(lessonsOf(t, s),
+	after := lessonsOf(t, s)
+	if !slices.ContainsFunc(after,
 		func(l lesson.Lesson) bool { return strings.HasPrefix(l.Text, "Say hello on issue") }) {
 		t.Error("the lessons were not taken from what people read")
+	}
+	for _, l := range before {
+		i := slices.IndexFunc(after, func(a lesson.Lesson) bool { return a.ID == l.ID })
+		if i >= 0 && (after[i].From != l.From || after[i].Good != l.Good || after[i].Bad != l.Bad) {
+			t.Errorf("the lesson\n%+v\ncame back as\n%+v", l, after[i])
+		}
 	}
 }

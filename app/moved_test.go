@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"errors"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -298,6 +299,47 @@ func TestComparedWithGitHub(t *testing.T) {
 	}
 	if task := taskOf(t, s, id, n); task.Repo != want.Repo {
 		t.Errorf("the task is in %s", task.Repo)
+	}
+}
+
+// The deliveries of an installation, and of a repository that is added to another, are lost, and older than what GitHub
+// sends again: the comparison with GitHub finds both, and the repositories are set up. They are not taken for new.
+func TestComparisonAdopts(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass")
+	s.Sim.DropDeliveries(func(ghsim.Delivery) bool { return true })
+	s.Sim.CreateUser("grace")
+	_, err := s.Sim.CreateRepo("grace", "compiler", ghsim.RepoSpec{Files: map[string]string{"README.md": "Hello\n"}})
+	check(t, err)
+	second, err := s.Sim.Install(s.AppID(), "grace", "compiler")
+	check(t, err)
+	s.AddRepo("other")
+	s.Sim.DropDeliveries(nil)
+	before := len(s.Sim.Calls())
+	s.Periodic("heartbeat")
+	s.Settle()
+	setups, err := s.App.Store.Setups(t.Context(), second)
+	check(t, err)
+	more, err := s.App.Store.Setups(t.Context(), s.Install)
+	check(t, err)
+	names := map[string]store.SetupState{}
+	for _, v := range slices.Concat(setups, more) {
+		names[v.String()] = v.State
+	}
+	if names["grace/compiler"] != store.SetupDone || names[apptest.Owner+"/other"] != store.SetupDone {
+		t.Errorf("set up: %v", names)
+	}
+	lists := 0
+	for _, c := range s.Sim.Calls()[before:] {
+		if c.Method == http.MethodPost && strings.HasSuffix(c.Path, "/pulls") {
+			t.Errorf("settings are proposed: %s", c.Path)
+		}
+		if strings.Contains(c.Path, "/installation/repositories?") || strings.Contains(c.Path, "/app/installations?") {
+			lists++
+		}
+	}
+	if lists != 3 { // the installations, and the repositories of each
+		t.Errorf("%d lists", lists)
 	}
 }
 

@@ -162,7 +162,7 @@ func TestOrganisationLearns(t *testing.T) {
 	}
 
 	// If it helped it stays when the approval is revoked, and also when the database is lost together with the approval.
-	_, gone, err := o.admin().Unshare(ctx, shown.ID)
+	_, gone, err := o.admin().Unshare(ctx, 0, shown.ID, store.Operator)
 	o.must(err)
 	if d := cmp.Diff(store.Unshared{Kept: 1}, gone); d != "" {
 		t.Error(d)

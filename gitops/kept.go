@@ -81,8 +81,28 @@ func (o *packedObjects) ownObjects(commit plumbing.Hash) ([]newObject, error) {
 	if err != nil {
 		return nil, err
 	}
-	objs := []newObject{o.packable(commit, plumbing.CommitObject)}
-	err = newMissingObjects(parents, o.readTree).find(c.TreeHash, func(id plumbing.Hash, kind plumbing.ObjectType) {
+	return o.withObjects(c, newMissingObjects(parents, o.readTree))
+}
+
+// presentObjects lists a commit and everything that the mirror has of it: if its parents are gone, that includes
+// everything that they lack.
+func (o *packedObjects) presentObjects(commit plumbing.Hash) ([]newObject, error) {
+	c, err := o.readCommit(commit)
+	if err != nil {
+		return nil, err
+	}
+	present := newMissingObjects(nil, func(tree plumbing.Hash) ([]treeEntry, error) {
+		entries, err := o.readTree(tree)
+		return slices.DeleteFunc(entries, func(e treeEntry) bool { return !o.hasObject(e.id) }), err
+	})
+	present.had[c.TreeHash] = !o.hasObject(c.TreeHash)
+	return o.withObjects(c, present)
+}
+
+// withObjects lists a commit and the objects of its tree that are found.
+func (o *packedObjects) withObjects(c *object.Commit, find *missingObjects) ([]newObject, error) {
+	objs := []newObject{o.packable(c.Hash, plumbing.CommitObject)}
+	err := find.find(c.TreeHash, func(id plumbing.Hash, kind plumbing.ObjectType) {
 		objs = append(objs, o.packable(id, kind))
 	})
 	return objs, err

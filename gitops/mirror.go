@@ -155,17 +155,30 @@ func (r *Repo) carryOver(ctx context.Context, old, to mirror) error {
 	}
 	defer o.close()
 	var objs []newObject
+	var carried []plumbing.Hash
 	packed := map[plumbing.Hash]bool{}
 	for _, h := range made {
 		own, err := o.ownObjects(h)
+		if errors.Is(err, errNoObject) { // a parent was not fetched since the last renewal
+			own, err = o.presentObjects(h)
+		}
+		if errors.Is(err, errNoObject) {
+			r.cache.log.WarnContext(ctx, "a commit made here is not in its mirror any more", "mirror", r.remote.Key,
+				"error", err)
+			continue
+		}
 		if err != nil {
 			return err
 		}
+		carried = append(carried, h)
 		for _, obj := range own {
 			if !packed[obj.id] {
 				packed[obj.id], objs = true, append(objs, obj)
 			}
 		}
+	}
+	if len(carried) == 0 {
+		return nil
 	}
 	x, err := r.packNew(ctx, objs)
 	if err != nil {
@@ -175,7 +188,7 @@ func (r *Repo) carryOver(ctx context.Context, old, to mirror) error {
 	if err := to.addPack(x); err != nil {
 		return err
 	}
-	for _, h := range made {
+	for _, h := range carried {
 		if err := errors.Join(to.markCommit("made", h.String()),
 			os.Chtimes(to.refPath("made", h.String()), at[h], at[h])); err != nil {
 			return err

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -194,6 +195,39 @@ func TestMirrorFullOfMadeCommits(t *testing.T) {
 	}
 	for i, sha := range []string{made[0], on} {
 		must0(t, f.repo.Push(ctx, branchName(i), sha, ""))
+	}
+	git(t, f.bare, "fsck", "--strict", "--full")
+}
+
+// Commits made here outlive renewals of a readable mirror, although their parents, which were fetched, don't. Only one
+// that lost its pack is lost.
+func TestMirrorRenewedAgain(t *testing.T) {
+	f := newFixture(t)
+	ctx := t.Context()
+	base, ours, theirs := f.merges()
+	must0(t, f.repo.FetchCommit(ctx, base))
+	m := must[mirror](t)(f.repo.mirror(ctx))
+	fetched := must[[]string](t)(filepath.Glob(filepath.Join(m.packsDir(), "*")))
+	lost := f.change(base, "lost")
+	for _, name := range must[[]string](t)(filepath.Glob(filepath.Join(m.packsDir(), "*"))) {
+		if !slices.Contains(fetched, name) {
+			must0(t, os.Remove(name))
+		}
+	}
+	on := f.change(f.change(base, "mine"), "more")
+	merged := must[Merged](t)(f.repo.Merge(ctx, base, ours, theirs, testSpec("merge"), MergeLabels{"ours", "theirs"})).SHA
+	w := must[*Workspace](t)(f.repo.Workspace(ctx, "", on))
+	write(t, w.Dir(), map[string]string{"dir/sub/k": "other", "dir/new": "new"})
+	on = must[string](t)(w.Commit(ctx, testSpec("in a folder")))
+	must0(t, w.Remove())
+	for range 3 {
+		must0(t, f.repo.renewMirror(ctx, must[mirror](t)(f.repo.mirror(ctx))))
+	}
+	for i, sha := range []string{on, merged} {
+		must0(t, f.repo.Push(ctx, branchName(i), sha, ""))
+	}
+	if err := f.repo.FetchCommit(ctx, lost); err == nil {
+		t.Errorf("%s was carried over", lost)
 	}
 	git(t, f.bare, "fsck", "--strict", "--full")
 }

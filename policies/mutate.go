@@ -3,6 +3,7 @@ package policies
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,8 +34,8 @@ const maxValue = 2000
 var mutable = []string{"selector", "parameters", "rules"}
 
 // Mutate returns the policy with one change and its version increased by one. The rest of the file is
-// unchanged, including comments. It returns an error if the path cannot be changed, if its present value is
-// neither a word nor in brackets, if the resulting file would be invalid, or if nothing or something else would change.
+// unchanged, including comments. It returns an error if the path cannot be changed, if the resulting file would be
+// invalid, or if nothing or something else would change.
 func Mutate(p Policy, m Mutation) (Policy, error) {
 	parts := strings.Split(m.Path, ".")
 	switch {
@@ -83,11 +84,10 @@ func written(source []byte, path []string, value string) ([]byte, error) {
 		return nil, err
 	}
 	if node, found := at(f, path); found {
-		start, end, ok := extent(source, node)
-		if !ok {
-			return nil, errors.New("only a word, or a value in brackets, can be replaced; write the present one so")
+		if start, end, ok := extent(source, node); ok {
+			return slices.Concat(source[:start], []byte(value), source[end:]), nil
 		}
-		return slices.Concat(source[:start], []byte(value), source[end:]), nil
+		return replacedBlock(source, node, value)
 	}
 	for depth := len(path) - 1; depth > 0; depth-- {
 		if parent, found := at(f, path[:depth]); found {
@@ -95,6 +95,42 @@ func written(source []byte, path []string, value string) ([]byte, error) {
 		}
 	}
 	return append(slices.Clip(source), "\n"+nested(path, value, "\n")+"\n"...), nil
+}
+
+// lineEnd is the rest of a key's line and the lines below it, up to its value.
+var lineEnd = regexp.MustCompile(`([ \t]*(?:#[^\r\n]*)?)\r?\n(?:[ \t]*(?:#[^\n]*)?\r?\n)*[ ]*$`)
+
+// replacedBlock returns a YAML file with another value instead of a list or table in several lines and the comments in
+// it. A comment on the line of its key is kept.
+func replacedBlock(source []byte, node ast.Node, value string) ([]byte, error) {
+	first, bullet := node.GetToken(), "-"
+	if entries := yamlfile.Entries(node); len(entries) > 0 {
+		first, bullet = entries[0].Key.GetToken(), ""
+	}
+	start, found := offset(source, first)
+	if _, isList := node.(*ast.SequenceNode); !found || !isList && bullet != "" {
+		return nil, errors.New("its present value can't be replaced; write that in one line")
+	}
+	end, indent := start, first.Position.Column-1
+	line, rest, more := strings.Cut(string(source[start:]), "\n")
+	for at := start; ; line, rest, more = strings.Cut(rest, "\n") {
+		text := strings.TrimSpace(line)
+		own := len(line) - len(strings.TrimLeft(line, " "))
+		comment := text == "" || text[0] == '#'
+		if at > start && !comment && (own < indent || own == indent && !strings.HasPrefix(text, bullet)) {
+			break
+		}
+		if !comment {
+			end = at + len(strings.TrimRight(line, "\r"))
+		}
+		if at += len(line) + 1; !more {
+			break
+		}
+	}
+	if key := lineEnd.FindSubmatchIndex(source[:start]); key != nil {
+		return slices.Concat(source[:key[0]], []byte(" "+value), source[key[0]:key[3]], source[end:]), nil
+	}
+	return slices.Concat(source[:start], []byte(value), source[end:]), nil
 }
 
 // added returns a YAML file with a value at a path below a table that lacks the path's first key. The value becomes the

@@ -100,13 +100,34 @@ func TestMutateWhatIsLeftOut(t *testing.T) {
 			t.Errorf("%s became\n%s\nwant\n%s\n%v", was, out.Source, now, err)
 		}
 	}
-	p, err := Parse("early.yml", []byte(head+"rules:\n  triggers:\n    - labels: [a]\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Mutate(p, Mutation{Path: "rules.triggers", Value: "[]"}); err == nil ||
-		!strings.Contains(err.Error(), "only a word, or a value in brackets, can be replaced") {
-		t.Errorf("a list in several lines: %v", err)
+}
+
+// A mutation replaces a value in several lines, with the comments in it, and leaves the rest of the file as it is.
+func TestMutateBlock(t *testing.T) {
+	const head = "decision: escalate # a\nname: early\nversion: 3\nreasoning: early\n"
+	next := strings.Replace(head, "3", "4", 1)
+	for _, tt := range []struct{ path, value, was, now string }{
+		{"rules.triggers", "[]", "rules:\n  triggers: # b\n    # c\n    - labels: [a]\n      failures: 2\n\n    - failures: 3\n" +
+			"    # d\n\n# e\nparameters: {ambiguity: 0.2}\n",
+			"rules:\n  triggers: [] # b\n    # d\n\n# e\nparameters: {ambiguity: 0.2}\n"},
+		{"rules.triggers", "[{failures: 2}]", "rules:\n  triggers:\n  - labels:\n    - a\n  - failures: 3\nparameters: {}",
+			"rules:\n  triggers: [{failures: 2}]\nparameters: {}"},
+		{"rules.triggers.1", "{failures: 2}", "rules:\n  triggers:\n    - labels:\n      - a # b\n    # c\n    - failures: 3 # d\n",
+			"rules:\n  triggers:\n    - {failures: 2}\n    # c\n    - failures: 3 # d\n"},
+		{"rules.triggers.1.labels", "[b]", "rules:\n  triggers:\n    - labels:\n      - a\n      failures: 3\n    - failures: 4",
+			"rules:\n  triggers:\n    - labels: [b]\n      failures: 3\n    - failures: 4"},
+		{"parameters", "{threshold: 0.4}", "parameters:\r\n  threshold: 0.5 # b\r\n  ambiguity: 0.2\r\n# c\r\n",
+			"parameters: {threshold: 0.4}\r\n# c\r\n"},
+		{"parameters", "{threshold: 0.4}", "parameters:\n  threshold:\n    0.5", "parameters: {threshold: 0.4}"},
+	} {
+		p, err := Parse("early.yml", []byte(head+tt.was))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := Mutate(p, Mutation{Path: tt.path, Value: tt.value})
+		if err != nil || out.Source != next+tt.now {
+			t.Errorf("%s became\n%s\nwant\n%s\n%v", tt.was, out.Source, tt.now, err)
+		}
 	}
 }
 
@@ -125,6 +146,17 @@ func TestMutateRefuses(t *testing.T) {
 		if out, err := Mutate(p, m); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: want an error about %q, have %v\n%s", m, want, err, out.Source)
 		}
+	}
+}
+
+func TestMutateEmpty(t *testing.T) {
+	p, err := Parse("early.yml", []byte("decision: escalate\nname: early\nversion: 3\nreasoning: early\nparameters:\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Mutate(p, Mutation{Path: "parameters", Value: "{threshold: 0.4}"})
+	if err == nil || !strings.Contains(err.Error(), "its present value can't be replaced; write that in one line") {
+		t.Error(err)
 	}
 }
 

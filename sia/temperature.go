@@ -7,6 +7,7 @@ type Temperature string
 const (
 	Hot  Temperature = "hot"  // an attempt or its checks are running
 	Warm Temperature = "warm" // it waits for a person
+	Cool Temperature = "cool" // it has passed, and a person has to mark its pull request ready for review
 	Cold Temperature = "cold" // it has passed, and its pull request is open
 )
 
@@ -15,6 +16,8 @@ func (t *Task) Temperature() Temperature {
 	switch {
 	case t.State == Stopped, t.State == Passed && (t.Pull.Number == 0 || t.Pull.Merged || t.Gone):
 		return ""
+	case t.State == Passed && t.Pull.StaysDraft():
+		return Cool
 	case t.State == Passed:
 		return Cold
 	case t.Waits():

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	_ "embed"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -50,6 +51,22 @@ var kinds = []kind{
 		programs: []string{"mysqld", "mariadbd"}, port: 3306, socket: "run/mysql.sock", script: mysqlScript, env: mysqlEnv},
 	{title: "memcached", images: []string{"memcached"}, programs: []string{"memcached"}, port: 11211,
 		socket: "run/memcached.sock", script: memcachedScript, env: func(func(...string) string) []string { return nil }},
+}
+
+// extensions are those of PostgreSQL that an image is for.
+var extensions = map[string]string{"pgvector": "vector", "postgis": "postgis"}
+
+// hasExtension reports whether this host's PostgreSQL has an extension: for /usr/lib/postgresql/16/bin it is in
+// /usr/share/postgresql/16/extension, for /usr/pgsql-16/bin in /usr/pgsql-16/share/extension.
+func hasExtension(program, name string) bool {
+	prefix := filepath.Dir(filepath.Dir(program))
+	for _, share := range []string{strings.Replace(prefix, "/lib/", "/share/", 1), filepath.Join(prefix, "share"),
+		filepath.Join(prefix, "share", "postgresql")} {
+		if _, err := os.Stat(filepath.Join(share, "extension", name+".control")); err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // kindOf returns the kind of server in an image, and the last part of its name with its tag: for
@@ -117,7 +134,8 @@ func postgresEnv(get func(names ...string) string) []string {
 	if database != "postgres" { // which always exists
 		create = `CREATE DATABASE "` + strings.ReplaceAll(database, `"`, `""`) + `"`
 	}
-	return []string{"SUPERUSER=" + user, "PASSWORD=" + password, "AUTH=" + auth, "CREATE=" + create}
+	return []string{"SUPERUSER=" + user, "PASSWORD=" + password, "AUTH=" + auth, "DATABASE=" + database,
+		"CREATE=" + create}
 }
 
 func redisEnv(get func(names ...string) string) []string {

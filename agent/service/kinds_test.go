@@ -38,7 +38,8 @@ func RunServer(args []string) error {
 	return conn.Close()
 }
 
-// installed creates a folder with this binary as server programs, of a version newer than any real one.
+// installed creates a folder with this binary as server programs, of a version newer than any real one, and with an
+// extension of PostgreSQL.
 func installed(t *testing.T, names ...string) string {
 	t.Helper()
 	self, err := os.Executable()
@@ -55,10 +56,18 @@ func installed(t *testing.T, names ...string) string {
 			"case $0 in */mysqladmin) printf '%%s\\n' \"$@\" >> logins; exit;;"+
 			" *-install-db) printf '%%s\\n' \"$@\" > install; exit;;"+
 			" */initdb) exit;; */pg_isready) test -S run/.s.PGSQL.5432; exit;; esac\n"+
+			"case $1 in --single) { printf '%%s\n' \"$*\"; cat; } >> single; exit;; esac\n"+
 			"exec '%s' server \"$@\"\n", self)
 		if err := os.WriteFile(filepath.Join(dir, n), []byte(script), 0o755); err != nil {
 			t.Fatal(err)
 		}
+	}
+	extension := filepath.Join(filepath.Dir(dir), "share", "extension")
+	if err := os.MkdirAll(extension, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(extension, "postgis.control"), nil, 0o644); err != nil {
+		t.Fatal(err)
 	}
 	return dir
 }
@@ -86,8 +95,11 @@ func TestCommandLines(t *testing.T) {
 			[]string{"--save\n\n--appendonly\nno"}, nil},
 		{gate.Service{Name: "m", Image: "memcached:1.6"}, []string{"memcached"}, 11211,
 			[]string{"-s\nDIR/run/memcached.sock"}, nil},
-		{gate.Service{Name: "p", Image: "postgis/postgis", Env: map[string]string{"POSTGRES_PASSWORD": password}},
-			[]string{"initdb", "postgres", "pg_isready"}, 5432, []string{"-k\nDIR/run"}, nil},
+		{gate.Service{Name: "p", Image: "postgis/postgis", Env: map[string]string{"POSTGRES_PASSWORD": password,
+			"POSTGRES_DB": `a"b`}}, []string{"initdb", "postgres", "pg_isready"}, 5432, []string{"-k\nDIR/run"},
+			map[string]string{"single": "--single -D data -c fsync=off postgres\nCREATE DATABASE \"a\"\"b\"\n" +
+				"--single -D data -c fsync=off a\"b\nCREATE EXTENSION postgis\n"}},
+		{gate.Service{Name: "p", Image: "postgres"}, []string{"initdb", "postgres", "pg_isready"}, 5432, nil, nil},
 		{gate.Service{Name: "m", Image: "docker.io/library/mysql:8.4", Env: map[string]string{"MYSQL_USER": "u",
 			"MYSQL_PASSWORD": password, "MYSQL_DATABASE": "a`b", "MYSQL_ROOT_PASSWORD": "${{ secrets.ROOT }}"}},
 			[]string{"mariadbd", "mariadb-install-db"}, 3306,

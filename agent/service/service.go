@@ -190,7 +190,7 @@ func (c candidate) same(o candidate) bool {
 
 // evaluate checks whether a service is available. why is a sentence with the reason if it is not.
 func evaluate(w gate.Service, folders []string, canStart bool) (c candidate, why string) {
-	k, _, tag, known := kindOf(w.Image)
+	k, name, tag, known := kindOf(w.Image)
 	c = candidate{name: w.Name, image: w.Image, kind: k}
 	if !known {
 		return c, fmt.Sprintf("%s is not started here: SIA does not know this image. Tests that need it can't run here.",
@@ -201,6 +201,11 @@ func evaluate(w gate.Service, folders []string, canStart bool) (c candidate, why
 	}
 	if !canStart {
 		return c, fmt.Sprintf("%s is not started here: this sandbox starts no servers.", text.Capital(c.shown()))
+	}
+	extension := extensions[name]
+	if extension != "" && !hasExtension(c.program, extension) {
+		return c, fmt.Sprintf("PostgreSQL's extension %s isn't installed where SIA runs: tests that need %s can't run "+
+			"here.", extension, c.shown())
 	}
 	if c.mapped, why = hostPorts(w.Ports, k.port); why != "" {
 		return c, fmt.Sprintf("%s is not started here: %s.", text.Capital(c.shown()), why)
@@ -220,6 +225,9 @@ func evaluate(w gate.Service, folders []string, canStart bool) (c candidate, why
 		}
 		return ""
 	})
+	if extension == "postgis" { // which its image creates in the database
+		c.env = append(c.env, "EXTENSION="+extension)
+	}
 	if k.inFolder {
 		c.program = filepath.Dir(c.program)
 	}

@@ -199,6 +199,7 @@ func TestHostile(t *testing.T) {
 		{"a low port", "x: {image: postgres, ports: ['80:5432']}", "port 80 can't be had: the sandbox gives none below 1024"},
 		{"the proxy's port", "x: {image: postgres, ports: ['3128:5432']}", "the sandbox has it itself"},
 		{"no port", "x: {image: postgres, ports: ['70000:5432']}", "port 70000 can't be had"},
+		{"an extension", "x: {image: 'pgvector/pgvector:pg16'}", "extension vector isn't installed"},
 	} {
 		b := newBench(t, c.services)
 		set := service.Find(b.box, b.tree, nil)

@@ -19,6 +19,8 @@ import (
 // Store is what a dashboard needs of the database. [store.Store] implements it.
 type Store interface {
 	Costs(ctx context.Context, v store.Visibility, times ...time.Time) ([]store.Cost, error)
+	Experiments(ctx context.Context, installation int64, open bool) ([]store.Experiment, error)
+	FindTasks(ctx context.Context, v store.Visibility, f store.Find) ([]sia.Task, error)
 	HaltOver(ctx context.Context, installation, repo int64) (store.Halt, bool, error)
 	Lessons(ctx context.Context, repo int64) ([]lesson.Lesson, error)
 	Repositories(ctx context.Context, installation int64) ([]store.Repository, error)
@@ -32,9 +34,9 @@ type Settings interface {
 
 const (
 	recheckInterval = time.Hour // of an unchanged issue: somebody may have deleted or edited it
-	maxTasks        = 200
-	maxLessons      = 5  // latest lessons
-	costWeeks       = 12 // on which the forecast is based
+	maxTasks        = 200       // of each list
+	maxLessons      = 5         // latest lessons
+	costWeeks       = 12        // on which the forecast is based
 )
 
 // Dashboards updates the dashboards of all repositories. It is safe for concurrent use.
@@ -121,6 +123,28 @@ func (d *Dashboards) view(ctx context.Context, installation int64, repo sia.Repo
 	if v.Tasks, err = d.store.Tasks(ctx, store.Filter{Repo: repo.ID, Open: true, Limit: maxTasks}); err != nil {
 		return v, err
 	}
+	passed, err := d.store.FindTasks(ctx, store.SeesAll(), store.Find{Repo: repo.ID, Oldest: true, Limit: maxTasks,
+		Temperatures: []sia.Temperature{sia.Cool, sia.Cold}})
+	if err != nil {
+		return v, err
+	}
+	for _, t := range passed {
+		if t.Temperature() == sia.Cool {
+			v.Tasks = append(v.Tasks, t)
+		} else {
+			v.Ready = append(v.Ready, t)
+		}
+	}
+	changes, err := d.store.Experiments(ctx, installation, true)
+	if err != nil {
+		return v, err
+	}
+	for _, x := range changes {
+		if x.Waits() && x.Place.ID == repo.ID {
+			v.Changes = append(v.Changes, render.PolicyChange{Name: x.Name, Change: x.Change, Phase: string(x.Phase), Why: x.Why,
+				Place: x.Place, Pull: x.Pull})
+		}
+	}
 	halt, halted, err := d.store.HaltOver(ctx, installation, repo.ID)
 	if err != nil {
 		return v, err
@@ -159,7 +183,7 @@ func (d *Dashboards) view(ctx context.Context, installation int64, repo sia.Repo
 	if err != nil {
 		return v, err
 	}
-	lessons = slices.DeleteFunc(lessons, func(l lesson.Lesson) bool { return !l.Live() })
+	lessons = slices.DeleteFunc(lessons, func(l lesson.Lesson) bool { return !l.Live() || l.Kind == lesson.Model })
 	slices.SortStableFunc(lessons, func(a, b lesson.Lesson) int { return b.CreatedAt.Compare(a.CreatedAt) })
 	for _, l := range lessons[:min(len(lessons), maxLessons)] {
 		v.Learned = append(v.Learned, l.Text)

@@ -103,7 +103,7 @@ func (r *Repo) finalStateGraphQL(ctx context.Context, number int, branch string)
 
 // requirements returns a branch's requirements. complete is false if the response does not have all of them.
 func (r *Repo) requirements(ctx context.Context, ref ruledRef) (out Requirements, complete bool, err error) {
-	if ref.Rules.PageInfo.HasNextPage || ref.Protection != nil && len(ref.Protection.Checks) > 0 {
+	if !ref.Rules.isWhole() || ref.Protection != nil && len(ref.Protection.Checks) > 0 {
 		return out, false, nil
 	}
 	out.Known = true

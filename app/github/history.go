@@ -130,7 +130,7 @@ func (r *Repo) historyOf(ctx context.Context, n nearBranch) (h History, err erro
 func (r *Repo) reportedOnEach(ctx context.Context, commits []namedCommit) (all [][]sia.Reported, err error) {
 	for _, c := range commits {
 		got := c.reported()
-		if rollup := c.StatusCheckRollup; rollup != nil && rollup.Contexts.PageInfo.HasNextPage {
+		if rollup := c.StatusCheckRollup; rollup != nil && !rollup.Contexts.isWhole() {
 			if got, err = r.reportedOn(ctx, c.OID); err != nil {
 				return nil, err
 			}

@@ -238,18 +238,35 @@ func TestLookAtABaseThatMoved(t *testing.T) {
 	}
 }
 
+// judgedBy is a response about a commit; status follows its check suites.
+func judgedBy(checkSuites, status string) string {
+	return `{"data":{"repository":{"object":{"checkSuites":` + checkSuites + status + `}}}}`
+}
+
+// suites is a page with one check suite.
+func suites(fields string) string {
+	return `{"pageInfo":{"hasNextPage":false},"nodes":[{"databaseId":1,` + fields + `}]}`
+}
+
 // If the response is partial, the look is read over REST.
 func TestLookInPart(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{
 		"refused":     `{"data":null,"errors":[{"type":"FORBIDDEN","message":"Resource not accessible by integration"}]}`,
 		"no field":    `{"errors":[{"message":"Field 'file' doesn't exist on type 'WorkflowRun'"}]}`,
-		"more suites": `{"data":{"repository":{"object":{"checkSuites":{"pageInfo":{"hasNextPage":true},"nodes":[]}}}}}`,
 		"no commit":   `{"data":{"repository":{"object":null}}}`,
 		"no answer":   `{"data":{"repository":null}}`,
 		"no JSON":     `<html>`,
-		"more runs": `{"data":{"repository":{"object":{"checkSuites":{"pageInfo":{},"nodes":[{"databaseId":1,
-			"checkRuns":{"pageInfo":{"hasNextPage":true},"nodes":[]}}]}}}}}`,
+		"more suites": judgedBy(`{"pageInfo":{"hasNextPage":true},"nodes":[]}`, `,"status":null`),
+		"more runs":   judgedBy(suites(`"checkRuns":{"pageInfo":{"hasNextPage":true},"nodes":[]}`), `,"status":null`),
+		// GitHub has not been seen to leave these out.
+		"no page of suites":   judgedBy(`{"nodes":[]}`, `,"status":null`),
+		"no list of suites":   judgedBy(`{"pageInfo":{}}`, `,"status":null`),
+		"no suite":            judgedBy(`{"pageInfo":{},"nodes":[null]}`, `,"status":null`),
+		"no runs":             judgedBy(suites(`"status":"COMPLETED"`), `,"status":null`),
+		"no page of runs":     judgedBy(suites(`"checkRuns":{"nodes":[]}`), `,"status":null`),
+		"no statuses":         judgedBy(suites(`"checkRuns":{"pageInfo":{},"nodes":[]}`), ""),
+		"no list of contexts": judgedBy(suites(`"checkRuns":{"pageInfo":{},"nodes":[]}`), `,"status":{}`),
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := open(t, ghsim.Config{NoWorkflows: true})

@@ -21,7 +21,7 @@ func TestAnOldTestMerge(t *testing.T) {
 	const head = "abc"
 	for merges, want := range map[bool]string{true: "success", false: "failure"} {
 		p := decode[pullNode](t, `{"state":"OPEN","headRefOid":"abc","mergeable":"MERGEABLE","potentialMergeCommit":{
-			"checkSuites":{},"status":{"contexts":[{"context":"ci","state":"SUCCESS"}]}}}`)
+			"checkSuites":{"pageInfo":{},"nodes":[]},"status":{"contexts":[{"context":"ci","state":"SUCCESS"}]}}}`)
 		if !merges {
 			p.Mergeable = "CONFLICTING"
 		}

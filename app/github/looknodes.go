@@ -2,6 +2,7 @@ package github
 
 import (
 	"cmp"
+	"encoding/json"
 	"strings"
 	"time"
 
@@ -11,10 +12,15 @@ import (
 
 // graphqlConnection is a page of a connection.
 type graphqlConnection[T any] struct {
-	PageInfo struct {
+	PageInfo *struct {
 		HasNextPage bool `json:"hasNextPage"`
 	} `json:"pageInfo"`
 	Nodes []T `json:"nodes"`
+}
+
+// isWhole reports whether the response has the page, and it is the only one.
+func (c *graphqlConnection[T]) isWhole() bool {
+	return c != nil && c.PageInfo != nil && !c.PageInfo.HasNextPage && c.Nodes != nil
 }
 
 type suiteNode struct {
@@ -71,7 +77,7 @@ type statusNode struct {
 
 type commitNode struct {
 	CheckSuites *graphqlConnection[suiteNode] `json:"checkSuites"`
-	Status      *statusNode                   `json:"status"`
+	Status      json.RawMessage               `json:"status"` // a [statusNode]; null: none was set
 }
 
 // pullNode is a pull request.
@@ -147,32 +153,33 @@ func (a *lookAnswer) earlier(n int) []Look {
 	return out
 }
 
-func (n *statusNode) statuses() []gate.Status {
-	if n == nil {
-		return nil
+// statuses returns the statuses of a commit. complete is false if the response lacks them.
+func (n *commitNode) statuses() (out []gate.Status, complete bool) {
+	var status *statusNode
+	if err := json.Unmarshal(n.Status, &status); err != nil || status == nil {
+		return nil, err == nil
 	}
-	var out []gate.Status
-	for _, s := range n.Contexts {
+	for _, s := range status.Contexts {
 		out = append(out, gate.Status{Context: s.Context, AppID: statusApp(s.AvatarURL), State: statusState(s.State),
 			Description: s.Description, URL: s.TargetURL, UpdatedAt: s.CreatedAt})
 	}
-	return out
+	return out, status.Contexts != nil
 }
 
-// look returns the checks of a commit. complete is false if there are more.
+// look returns the checks of a commit. complete is false if there are more, or the response lacks a part.
 func (n *commitNode) look() (look Look, complete bool) {
-	if n == nil || n.CheckSuites == nil || n.CheckSuites.PageInfo.HasNextPage {
+	if n == nil || !n.CheckSuites.isWhole() {
 		return Look{}, false
 	}
 	look.WorkflowsKnown = true
 	for _, s := range n.CheckSuites.Nodes {
-		if s.CheckRuns.PageInfo.HasNextPage {
+		if !s.CheckRuns.isWhole() {
 			return Look{}, false
 		}
 		look.addSuite(s)
 	}
-	look.Checks.Statuses = n.Status.statuses()
-	return look, true
+	look.Checks.Statuses, complete = n.statuses()
+	return look, complete
 }
 
 // addSuite adds the check runs of a check suite. A suite of GitHub Actions is a workflow run; GraphQL does not have

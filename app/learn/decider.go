@@ -80,15 +80,15 @@ func (d *Decider) Context(ctx context.Context, t sia.Task, language string, code
 	return c, err
 }
 
-// InForce returns the policy for a decision about a task that is made within an effect other than [sia.DoDecide].
+// InForce returns the policy for a decision about a task that is made within an effect other than [sia.DoDecide], and
+// the context of the decision.
 func (d *Decider) InForce(
 	ctx context.Context, set *policies.Set, t sia.Task, typ policies.Type, language string, coders int,
-) (policies.Policy, error) {
-	c, err := d.Context(ctx, t, language, coders)
-	if err != nil {
-		return policies.Policy{}, err
+) (p policies.Policy, c policies.Context, err error) {
+	if c, err = d.Context(ctx, t, language, coders); err == nil {
+		p, err = d.trials.For(ctx, t, typ, set, c)
 	}
-	return d.trials.For(ctx, t, typ, set, c)
+	return p, c, err
 }
 
 // partContext returns the context of a failed part, with the part's class and failed coders.

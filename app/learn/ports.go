@@ -61,7 +61,7 @@ type LessonStore interface {
 	Tasks(ctx context.Context, f store.Filter) ([]sia.Task, error)
 	ToolLessons(ctx context.Context, repo int64) ([]lesson.Lesson, error)
 	Turns(ctx context.Context, id sia.TaskID, attempt int) ([]json.RawMessage, error)
-	UnshareLesson(ctx context.Context, installation int64, id lesson.ID) (out store.Unshared, err error)
+	UnshareLesson(ctx context.Context, installation int64, id lesson.ID, by string) (out store.Unshared, err error)
 }
 
 // SharingStore is the part of the database that [Sharing] needs. [store.Store] implements it.

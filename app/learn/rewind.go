@@ -190,11 +190,12 @@ func (r *Rewind) assign(p policies.Policy, d sia.Decision) (a ReplayResult, ok b
 	return a, true, nil
 }
 
-// Snapshot returns the context of a decision; ok is false if the log does not have it, as for decisions made within
-// another effect.
+// Snapshot returns the context of a decision; ok is false if the log does not have it, as for techniques, and for
+// decisions that an older SIA made within another effect.
 func Snapshot(d sia.Decision) (c policies.Context, ok bool) {
 	switch d.Type {
-	case sia.DecideDecompose, sia.DecideAssign, sia.DecideRecover, sia.DecideEscalate:
+	case sia.DecideDecompose, sia.DecideAssign, sia.DecideRecover, sia.DecideEscalate, sia.DecideRerun,
+		sia.DecideInterrupt:
 		err := json.Unmarshal(d.Context, &c)
 		return c, err == nil && c.Task.Kind != ""
 	}

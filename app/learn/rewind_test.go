@@ -203,9 +203,12 @@ func TestSnapshots(t *testing.T) {
 		{Task: "2", Type: sia.DecideRerun, Context: json.RawMessage(`{"checks":["test"]}`)},
 		{Task: "1", Type: sia.DecideRecover, Context: bug("a")},
 		{Task: "1", Type: sia.DecideTechnique, Attempt: 3, Context: json.RawMessage(`{"pattern":"b"}`)},
+		{Task: "1", Type: sia.DecideRerun,
+			Context: json.RawMessage(`{"task":{"kind":"bug"},"pattern":"c","checks":["test"]}`)},
+		{Task: "1", Type: sia.DecideInterrupt, Context: json.RawMessage(`{"task":{"kind":"bug"},"pattern":"d","risk":{}}`)},
 	}
 	cs, ok := Snapshots(ds)
-	for i, want := range []string{"a", "", "a", "b"} {
+	for i, want := range []string{"a", "", "a", "b", "c", "d"} {
 		if ok[i] != (want != "") || cs[i].Pattern != want || ok[i] && cs[i].Task.Kind != policies.KindBug {
 			t.Errorf("%d: %v %+v", i, ok[i], cs[i])
 		}

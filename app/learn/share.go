@@ -183,17 +183,22 @@ func (ls *Lessons) unshareable(ctx context.Context, installation int64, id lesso
 	return why
 }
 
-// Unshare revokes an approval, and returns what was done with the copies.
-func (ls *Lessons) Unshare(ctx context.Context, id lesson.ID) (was store.SharedLesson, out store.Unshared, err error) {
+// Unshare revokes an approval in an installation, 0: whichever it is, on behalf of a user, and returns what was done
+// with the copies.
+func (ls *Lessons) Unshare(
+	ctx context.Context, installation int64, id lesson.ID, by string,
+) (was store.SharedLesson, out store.Unshared, err error) {
 	all, err := ls.store.SharedLessons(ctx)
 	if err != nil {
 		return was, out, err
 	}
-	i := slices.IndexFunc(all, func(s store.SharedLesson) bool { return s.Lesson.ID == id })
+	i := slices.IndexFunc(all, func(s store.SharedLesson) bool {
+		return s.Lesson.ID == id && (installation == 0 || s.Installation == installation)
+	})
 	if i < 0 {
 		return was, out, fmt.Errorf("lesson %q is not shared; `sia lessons agreed` lists what is", id)
 	}
-	out, err = ls.store.UnshareLesson(ctx, all[i].Installation, id)
+	out, err = ls.store.UnshareLesson(ctx, all[i].Installation, id, by)
 	return all[i], out, err
 }
 

@@ -126,7 +126,7 @@ func TestUnshareable(t *testing.T) {
 		_, _, err := w.Share(ctx, 0, id, "root")
 		got = append(got, fmt.Sprint(err))
 	}
-	_, _, err = w.Unshare(ctx, kept)
+	_, _, err = w.Unshare(ctx, 0, kept, "anna")
 	want := []string{
 		fmt.Sprintf("lesson %s of acme/r7 was merged into %s, which says the same; share that", merged, kept),
 		"lesson aaaaaaaaaaaa of acme/r9 came from other repositories; what a repository learned itself is shared",
@@ -156,7 +156,7 @@ func TestTeachAgainstWhatIsGone(t *testing.T) {
 	if !strings.Contains(answer, string(a)) {
 		t.Fatalf("the copy contradicts nothing: %q", answer)
 	}
-	_, _, err = w.Unshare(ctx, a)
+	_, _, err = w.Unshare(ctx, 0, a, "anna")
 	w.must(err)
 	answer, done := w.teach(3, sia.Teach{Learn: "Never run make generate after a change of schemas."})
 	if !done || strings.Contains(answer, string(a)) {

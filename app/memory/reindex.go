@@ -311,7 +311,8 @@ func (x *rebuild) restart(ctx context.Context, t sia.Task) error {
 }
 
 // lessons restores the lessons that SIA had written; later edits of users are imported afterwards, like any edit.
-// Without the JSON file, lessons.md is the only source, and its lessons count like those that people teach.
+// Without the JSON file, lessons.md is the only source: a lesson whose origin and evidence it doesn't state counts like
+// one that a person taught.
 func (x *rebuild) lessons(ctx context.Context, git *gitops.Repo) error {
 	read := func(name string) ([]byte, error) {
 		b, err := git.ReadFile(ctx, x.out.Head, name, memoryFileLimit)
@@ -344,8 +345,10 @@ func (x *rebuild) lessons(ctx context.Context, git *gitops.Repo) error {
 		for _, l := range sheet.Lessons {
 			l.Kind = cmp.Or(l.Kind, lesson.Discovery)
 			l.Words = lesson.Words(l.Text+" "+l.Context+" "+l.Correction, maxLessonWords)
-			l.From.Source, l.Good, l.Occurrences = lesson.FromPerson, lesson.PersonWeight, 1 // people could edit it
-			l.CountedAt, l.CreatedAt, l.LastSeen = now, now, now
+			l.Occurrences, l.CreatedAt, l.LastSeen = 1, now, now
+			if l.From.Source == "" || l.CountedAt.IsZero() { // a person edited it
+				l.From, l.Good, l.Bad, l.CountedAt = lesson.Provenance{Source: lesson.FromPerson}, lesson.PersonWeight, 0, now
+			}
 			lessons = append(lessons, l)
 		}
 	}

@@ -14,28 +14,48 @@ import (
 )
 
 const (
-	// maxPerHour is the maximum number of single-task messages to a channel in an hour. Further tasks are
-	// grouped in one message.
+	// maxPerHour is the maximum number of messages to a channel in an hour about one task or change each. Further ones
+	// are grouped in one message.
 	maxPerHour = 10
 
-	// maximum number of tasks that wait, and of passed ones that are looked through, those that changed last
+	// maximum number of tasks that wait, those that changed last
 	maxWaiting = 1000
 )
 
-// waiting lists the tasks that wait for a user, the one that has waited longest first.
-func (n *Notifier) waiting(ctx context.Context) (waiting []sia.Task, err error) {
-	for _, open := range []sia.Temperature{sia.Warm, sia.Cold} {
-		tasks, err := n.from.FindTasks(ctx, store.SeesAll(), store.Find{Temperature: open, Limit: maxWaiting})
-		if err != nil {
-			return nil, err
-		}
-		for _, t := range tasks {
-			if needKey(t) != "" {
-				waiting = append(waiting, t)
-			}
+// need is a task or a change of a policy that waits for a user.
+type need struct {
+	key   string // see needKey
+	since time.Time
+	line  string               // in a list
+	alone func() render.Notice // as a message of its own
+}
+
+// waiting lists what waits for a user, the longest wait first.
+func (n *Notifier) waiting(ctx context.Context) (waiting []need, err error) {
+	tasks, err := n.from.FindTasks(ctx, store.SeesAll(),
+		store.Find{Temperatures: []sia.Temperature{sia.Warm, sia.Cool}, Limit: maxWaiting})
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range tasks {
+		if key := needKey(t); key != "" {
+			waiting = append(waiting, need{key, t.Since, render.TaskLine(t, n.links),
+				func() render.Notice { return render.NeedsPerson(t, n.links) }})
 		}
 	}
-	slices.SortFunc(waiting, func(a, b sia.Task) int { return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.ID, b.ID)) })
+	changes, err := n.from.Experiments(ctx, 0, true)
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range changes {
+		if x.Waits() {
+			c := render.PolicyChange{Name: x.Name, Change: x.Change, Phase: string(x.Phase), Why: x.Why, Place: x.Place,
+				Pull: x.Pull}
+			waiting = append(waiting, need{fmt.Sprintf("change/%s/%s", x.ID, x.Phase), x.CreatedAt,
+				render.PolicyLine(c, n.links), func() render.Notice { return render.NeedsApproval(c, n.links) }})
+		}
+	}
+	slices.SortFunc(waiting, func(a, b need) int { return cmp.Or(a.since.Compare(b.since), cmp.Compare(a.key, b.key)) })
 	return waiting, nil
 }
 
@@ -50,14 +70,14 @@ func needKey(t sia.Task) string {
 		return fmt.Sprintf("%s/paused/%d", t.ID, t.Since.UnixMicro())
 	case t.State == sia.Checking && t.Gate.AwaitsPerson:
 		return fmt.Sprintf("%s/tests/%s", t.ID, t.Head)
-	case t.Temperature() == sia.Cold && t.Pull.StaysDraft() && !t.Pull.LeftDraft:
+	case t.Temperature() == sia.Cool && !t.Pull.LeftDraft:
 		return fmt.Sprintf("%s/draft/%s", t.ID, t.Head)
 	}
 	return ""
 }
 
-// sendNeeded sends a channel messages about the waiting tasks that it has not received yet.
-func (n *Notifier) sendNeeded(ctx context.Context, c *channelState, waiting []sia.Task) error {
+// sendNeeded sends a channel messages about what waits and it has not received yet.
+func (n *Notifier) sendNeeded(ctx context.Context, c *channelState, waiting []need) error {
 	waiting, err := n.unsent(ctx, c, waiting)
 	if err != nil || len(waiting) == 0 {
 		return err
@@ -67,10 +87,9 @@ func (n *Notifier) sendNeeded(ctx context.Context, c *channelState, waiting []si
 		return err
 	}
 	room := min(max(maxPerHour-single, 0), len(waiting))
-	for _, t := range waiting[:room] {
-		key := needKey(t)
-		if err := n.send(ctx, c, key, render.NeedsPerson(t, n.links), func() error {
-			return n.from.SaveNotices(ctx, c.Name(), n.now(), false, key)
+	for _, w := range waiting[:room] {
+		if err := n.send(ctx, c, w.key, w.alone(), func() error {
+			return n.from.SaveNotices(ctx, c.Name(), n.now(), false, w.key)
 		}); err != nil {
 			return err
 		}
@@ -79,34 +98,32 @@ func (n *Notifier) sendNeeded(ctx context.Context, c *channelState, waiting []si
 	if len(rest) == 0 || grouped {
 		return nil
 	}
-	var keys []string
-	for _, t := range rest {
-		keys = append(keys, needKey(t))
+	var keys, lines []string
+	for _, w := range rest {
+		keys, lines = append(keys, w.key), append(lines, w.line)
 	}
-	// The key is made of the tasks, because a retry may have other ones.
-	return n.send(ctx, c, strings.Join(keys, " "), render.NeedsPeople(rest, n.links), func() error {
+	// The key is made of all keys, because a retry may have other ones.
+	return n.send(ctx, c, strings.Join(keys, " "), render.NeedsPeople(lines, n.links), func() error {
 		return n.from.SaveNotices(ctx, c.Name(), n.now(), true, keys...)
 	})
 }
 
-// unsent returns the tasks without a message to a channel. Those with refused messages come last, so that they don't
-// block others.
-func (n *Notifier) unsent(ctx context.Context, c *channelState, waiting []sia.Task) (unsent []sia.Task, err error) {
+// unsent returns what waits without a message to a channel. What was refused comes last, so that it doesn't block the
+// rest.
+func (n *Notifier) unsent(ctx context.Context, c *channelState, waiting []need) (unsent []need, err error) {
 	var keys []string
-	for _, t := range waiting {
-		keys = append(keys, needKey(t))
+	for _, w := range waiting {
+		keys = append(keys, w.key)
 	}
 	told, err := n.from.Noticed(ctx, c.Name(), keys)
 	if err != nil {
 		return nil, err
 	}
-	for i, t := range waiting {
-		if !told[keys[i]] {
-			unsent = append(unsent, t)
+	for _, w := range waiting {
+		if !told[w.key] {
+			unsent = append(unsent, w)
 		}
 	}
-	slices.SortStableFunc(unsent, func(a, b sia.Task) int {
-		return cmp.Compare(c.refusals[needKey(a)], c.refusals[needKey(b)])
-	})
+	slices.SortStableFunc(unsent, func(a, b need) int { return cmp.Compare(c.refusals[a.key], c.refusals[b.key]) })
 	return unsent, nil
 }

@@ -1,10 +1,10 @@
-// Package notify notifies users outside of GitHub of tasks that wait for a user, and sends summaries: to
+// Package notify notifies users outside of GitHub of what waits for a user, and sends summaries: to
 // a chat, through an incoming webhook like Slack's, by e-mail, or both.
 //
 // Concepts:
 //
 //   - A [Channel] delivers messages. [Config] configures the channels; there is none by default.
-//   - There is no queue. Each minute a [Notifier] checks which tasks wait for a user (needed.go) and
+//   - There is no queue. Each minute a [Notifier] checks what waits for a user (needed.go) and
 //     whether a summary is due (summary.go), and sends what a channel has not received yet. The database
 //     records the sent messages, so a restart repeats nothing: a message is sent twice only if the process
 //     ends between sending and recording it. Messages that are obsolete before they are sent are dropped.
@@ -50,6 +50,7 @@ type Channel interface {
 type Reader interface {
 	Tasks(ctx context.Context, f store.Filter) ([]sia.Task, error)
 	FindTasks(ctx context.Context, v store.Visibility, f store.Find) ([]sia.Task, error)
+	Experiments(ctx context.Context, installation int64, open bool) ([]store.Experiment, error)
 	Costs(ctx context.Context, v store.Visibility, times ...time.Time) ([]store.Cost, error)
 
 	Noticed(ctx context.Context, channel string, keys []string) (map[string]bool, error)
@@ -103,7 +104,7 @@ func (n *Notifier) Table() []store.Periodic {
 func (n *Notifier) run(ctx context.Context) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	tasks, err := n.waiting(ctx)
+	waiting, err := n.waiting(ctx)
 	if err != nil {
 		return err
 	}
@@ -114,7 +115,7 @@ func (n *Notifier) run(ctx context.Context) error {
 			continue
 		}
 		all.Go(func() {
-			errs[i] = errors.Join(n.sendNeeded(ctx, c, tasks), n.sendSummary(ctx, c, tasks))
+			errs[i] = errors.Join(n.sendNeeded(ctx, c, waiting), n.sendSummary(ctx, c, waiting))
 		})
 	}
 	all.Wait()

@@ -105,6 +105,41 @@ func TestToldOnce(t *testing.T) {
 	want(t, "another pause", r.chat.said(), needs(2)...)
 }
 
+// A change of a policy is reported once when SIA asks about it, and once when a person has to merge it; a draft that a
+// person has to mark ready, once.
+func TestToldOfPoliciesAndDrafts(t *testing.T) {
+	t.Parallel()
+	r := newFixture(t)
+	tell := r.notifier(r.chat.config())
+	demo := sia.Repo{ID: 7, Owner: "octo", Name: "demo"}
+	x := store.Experiment{ID: "recover-1", Installation: 3, Place: demo, Name: "recover", Change: "0.1 -> 0.3", Pull: 9,
+		Phase: store.ExperimentProposed, CreatedAt: r.now}
+	save := func() {
+		r.check(r.SaveExperiment(t.Context(), x, ""))
+		tell()
+		tell()
+	}
+	save()
+	want(t, "not asked about", r.chat.said())
+	x.Comment = 5
+	save()
+	if texts := r.chat.texts(); len(texts) != 1 || !strings.HasPrefix(texts[0], "SIA needs a person: policy recover of "+
+		"octo/demo") || !strings.Contains(texts[0], "https://github.com/octo/demo/pull/9") {
+		t.Errorf("asked about: %q", texts)
+	}
+	x.Phase, x.Why = store.ExperimentBetter, store.ExperimentUnmerged+"a rule forbids it"
+	save()
+	if texts := r.chat.texts(); len(texts) != 1 || !strings.Contains(texts[0], "a rule forbids it.") {
+		t.Errorf("to be merged: %q", texts)
+	}
+	task := sia.Task{ID: sia.NewTaskID(7, 4), Installation: 3, Repo: demo, Issue: 4, Title: "Confirm", State: sia.Passed,
+		Since: r.now, Pull: sia.Pull{Number: 12, Draft: true, Refused: "the plan has no drafts"}}
+	_, err := r.Apply(t.Context(), task.ID, sia.Event{ID: "restored", At: r.now, Fact: sia.Restored{Task: task}})
+	r.check(err)
+	save()
+	want(t, "a draft", r.chat.said(), needs(4)...)
+}
+
 // A database that rejects writes, on a full disk, does not cause the same message each minute: it is recorded later.
 func TestToldOnceWithoutWrites(t *testing.T) {
 	t.Parallel()
@@ -167,7 +202,7 @@ func TestFlood(t *testing.T) {
 	}
 	tell := r.notifier(r.chat.config())
 	tell()
-	want(t, "at once", r.chat.said(), append(needs(first...), "SIA needs people: 15 more tasks wait")...)
+	want(t, "at once", r.chat.said(), append(needs(first...), "SIA needs people: 15 more wait")...)
 	r.ask(40, "Later")
 	r.now = r.now.Add(30 * time.Minute)
 	tell()

@@ -42,7 +42,7 @@ func (s Summary) due(now time.Time) time.Time {
 
 // sendSummary sends a channel a summary of the time since the last one, if one is due. The first call
 // only records the start of the first period. It sends nothing if nothing happened.
-func (n *Notifier) sendSummary(ctx context.Context, c *channelState, waiting []sia.Task) error {
+func (n *Notifier) sendSummary(ctx context.Context, c *channelState, waiting []need) error {
 	until := n.summary.due(n.now())
 	if until.IsZero() {
 		return nil
@@ -57,7 +57,10 @@ func (n *Notifier) sendSummary(ctx context.Context, c *channelState, waiting []s
 	if !from.Before(until) {
 		return nil
 	}
-	d := render.Digest{From: from, Until: until, Waiting: waiting}
+	d := render.Digest{From: from, Until: until}
+	for _, w := range waiting {
+		d.Waiting = append(d.Waiting, w.line)
+	}
 	if d.Repositories, err = n.activity(ctx, from, until); err != nil {
 		return err
 	}

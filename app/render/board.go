@@ -13,12 +13,14 @@ import (
 
 // Board is the content of a repository's dashboard issue.
 type Board struct {
-	Tasks   []sia.Task  // not ended
-	Spent   sia.Credits // this month
-	Next    *sia.Span   // forecast of the next 30 days, in thousandths of a credit; nil: too little history
-	Learned []string    // the latest lessons
-	Halted  string      // why everything here is paused; empty: nothing is
-	Lifts   bool        // whether people with command permission here can resume
+	Tasks   []sia.Task     // not ended, or passed with a draft that a person has to mark ready
+	Changes []PolicyChange // of policies here, that wait for a person
+	Ready   []sia.Task     // passed, with a pull request to review
+	Spent   sia.Credits    // this month
+	Next    *sia.Span      // forecast of the next 30 days, in thousandths of a credit; nil: too little history
+	Learned []string       // the latest lessons
+	Halted  string         // why everything here is paused; empty: nothing is
+	Lifts   bool           // whether people with command permission here can resume
 }
 
 // BoardTitle is the title of the dashboard issue.
@@ -36,15 +38,17 @@ func IsBoard(body string) bool {
 	return ok && m.Kind == BoardKind
 }
 
-// maxBoard bounds the tasks of each list, and boardRoom the bytes of both lists together: the rest of the page is far
-// shorter than what remains.
+// maxBoard bounds the tasks of each list, boardRoom the bytes of the lists of tasks that have not ended together, and
+// readyRoom those of the list of tasks to review: the rest of the page is far shorter than what remains.
 const (
-	maxBoard  = 50
-	boardRoom = MaxBody - 8_000
+	maxBoard        = 50
+	maxBoardChanges = 10 // of a repository's policies; each has at most one
+	readyRoom       = 12_000
+	boardRoom       = MaxBody - readyRoom - 8_000
 )
 
-// BoardBody is the text of the dashboard issue: tasks that wait for people, tasks in progress, costs, and boxes that
-// give commands.
+// BoardBody is the text of the dashboard issue: tasks that wait for people, tasks to review, tasks in progress, costs,
+// and boxes that give commands.
 func BoardBody(v Board, l Links) string {
 	var p page
 	p.add("What SIA does in this repository. People who may give it commands can tick a box: it is cleared at once, " +
@@ -52,10 +56,14 @@ func BoardBody(v Board, l Links) string {
 	if v.Halted != "" {
 		p.add("⏸️ **Everything here is paused:** " + Line(v.Halted, 300))
 	}
-	waits := func(t sia.Task) bool { return t.Waits() }
+	waits := func(t sia.Task) bool { return Waiting(t) != "" }
 	waiting := boardTasks(slices.DeleteFunc(slices.Clone(v.Tasks), func(t sia.Task) bool { return !waits(t) }), l,
 		boardRoom*2/3)
 	p.add("### Waits for you\n\n" + waiting)
+	p.add(boardChanges(v.Changes, l))
+	if len(v.Ready) > 0 {
+		p.add("### Ready to review\n\n" + boardReady(v.Ready, l))
+	}
 	p.add("### Under way\n\n" + boardTasks(slices.DeleteFunc(slices.Clone(v.Tasks), waits), l, boardRoom-len(waiting)))
 	cost := fmt.Sprintf("### Costs\n\n%s credits spent this month. ", v.Spent)
 	if v.Next != nil {
@@ -92,9 +100,33 @@ func boardTasks(tasks []sia.Task, l Links, room int) string {
 		return "Nothing."
 	}
 	slices.SortFunc(tasks, func(a, b sia.Task) int { return a.Issue - b.Issue })
+	return boardRows(tasks, room, func(t sia.Task) string { return boardTask(t, l) })
+}
+
+// boardReady lists pull requests to review, the one that has waited longest first.
+func boardReady(tasks []sia.Task, l Links) string {
+	slices.SortStableFunc(tasks, func(a, b sia.Task) int { return a.Since.Compare(b.Since) })
+	return boardRows(tasks, readyRoom, func(t sia.Task) string {
+		pull := link(fmt.Sprintf("#%d", t.Pull.Number), l.Pull(t.Repo, t.Pull.Number))
+		return fmt.Sprintf("- **%s %s**, since %s\n", pull, Line(t.Title, 100), t.Since.UTC().Format("2 January 2006"))
+	})
+}
+
+// boardChanges lists changes of policies that wait for a person.
+func boardChanges(changes []PolicyChange, l Links) string {
+	var b strings.Builder
+	for _, c := range changes[:min(len(changes), maxBoardChanges)] {
+		fmt.Fprintf(&b, "**%s Policy %s**  \n%s\n\n", link(fmt.Sprintf("#%d", c.Pull), l.Pull(c.Place, c.Pull)),
+			Line(c.Name+": "+c.Change, 200), Line(PolicyWaiting(c), 300))
+	}
+	return b.String()
+}
+
+// boardRows is the rows of tasks that fit in room bytes, and the number of those left out.
+func boardRows(tasks []sia.Task, room int, row func(sia.Task) string) string {
 	var b strings.Builder
 	for i, t := range tasks {
-		row := boardTask(t, l)
+		row := row(t)
 		if i == maxBoard || b.Len()+len(row) > room {
 			fmt.Fprintf(&b, "And %s.\n", text.Count(len(tasks)-i, "more task"))
 			break
@@ -107,8 +139,8 @@ func boardTasks(tasks []sia.Task, l Links, room int) string {
 // boardTask is one task of a list.
 func boardTask(t sia.Task, l Links) string {
 	said := strings.TrimLeft(Headline(t), "⏳🛠️📝🔎🧭✋⏸✅⏹ ")
-	if t.Waits() {
-		said = Waiting(t)
+	if waiting := Waiting(t); waiting != "" {
+		said = waiting
 	}
 	if e := t.Escalation; t.State == sia.Escalated && e != nil && e.Question != "" {
 		said = e.Question

@@ -272,7 +272,7 @@ func TestConfigCheckRun(t *testing.T) {
 }
 
 // TestBoardSaysHowManyMore: when titles and questions exceed GitHub's limit, the dashboard shows complete tasks and
-// counts the others, in both lists, and keeps what follows.
+// counts the others, in each list, and keeps what follows.
 func TestBoardSaysHowManyMore(t *testing.T) {
 	var v render.Board
 	for i := range 120 {
@@ -283,18 +283,41 @@ func TestBoardSaysHowManyMore(t *testing.T) {
 		}
 		task.Issue, task.Title = i+1, strings.Repeat("予約確認", 60)
 		v.Tasks = append(v.Tasks, task)
+		done := passed()
+		done.Title, done.Pull.Number, done.Since = task.Title, 1000-i, now.AddDate(0, 0, -i)
+		v.Ready = append(v.Ready, done)
 	}
+	left := passed()
+	left.Issue, left.Pull.Draft, left.Pull.LeftDraft = 0, true, true
+	v.Tasks = append(v.Tasks, left)
+	change := policyChange("proposed")
+	change.Pull = 77
+	v.Changes = append(v.Changes, change)
 	body := render.BoardBody(v, links)
 	if len(body) > render.MaxBody || strings.Contains(body, "Shortened") || !strings.Contains(body, "pause all") {
 		t.Errorf("%d bytes, and it ends with %q", len(body), body[len(body)-200:])
 	}
 	_, lists, _ := strings.Cut(body, "### Waits for you")
-	waiting, rest, _ := strings.Cut(lists, "### Under way")
+	waiting, rest, _ := strings.Cut(lists, "### Ready to review")
+	ready, rest, _ := strings.Cut(rest, "### Under way")
 	underWay, _, _ := strings.Cut(rest, "### Costs")
+	draft, waiting, _ := strings.Cut(waiting, "\n\n**[#1]")
+	if !strings.Contains(draft, "is green, and a draft because somebody made it one.") {
+		t.Errorf("a draft is missing:\n%s", draft)
+	}
+	waiting, changes, _ := strings.Cut("**[#1]"+waiting, "**[#77]")
+	if !strings.Contains(changes, "Policy recover: parameters.base.retry: 0.1 -> 0.3**  \nA 👍 on SIA's comment") {
+		t.Errorf("a change of a policy is missing:\n%s", changes)
+	}
 	for name, list := range map[string]string{"waiting": waiting, "under way": underWay} {
 		rows, boxes := strings.Count(list, "**[#"), strings.Count(list, "- [ ] ")
 		if want := fmt.Sprintf("And %d more tasks.", 60-rows); rows == 0 || boxes != 2*rows || !strings.Contains(list, want) {
 			t.Errorf("%s: %d tasks with %d boxes, and not %q", name, rows, boxes, want)
 		}
+	}
+	rows := strings.Count(ready, "- **[#")
+	if want := fmt.Sprintf("And %d more tasks.", 120-rows); rows == 0 || !strings.Contains(ready, want) ||
+		!strings.HasPrefix(strings.TrimSpace(ready), "- **[#881]") { // the longest wait first
+		t.Errorf("ready to review: %d tasks, and not %q:\n%s", rows, want, ready[:min(len(ready), 300)])
 	}
 }

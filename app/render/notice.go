@@ -34,13 +34,19 @@ func NeedsPerson(t sia.Task, l Links) Notice {
 	return Notice{Title: fmt.Sprintf("SIA needs a person: %s#%d", t.Repo, t.Issue), Text: whole(lines)}
 }
 
-// NeedsPeople is one NeedsPerson for several tasks.
-func NeedsPeople(tasks []sia.Task, l Links) Notice {
-	n := Notice{Title: fmt.Sprintf("SIA needs people: %d more tasks wait", len(tasks))}
-	if len(tasks) == 1 {
-		n.Title = "SIA needs people: one more task waits"
+// NeedsApproval says that a change of a policy waits for a person, for what, and where to go.
+func NeedsApproval(c PolicyChange, l Links) Notice {
+	return Notice{Title: fmt.Sprintf("SIA needs a person: policy %s of %s", plain(c.Name, 60), c.Place),
+		Text: whole([]string{plain(c.Change, 300), plain(PolicyWaiting(c), 500), l.Pull(c.Place, c.Pull)})}
+}
+
+// NeedsPeople is one message for several tasks and changes of policies, as [TaskLine] and [PolicyLine] name them.
+func NeedsPeople(waiting []string, l Links) Notice {
+	n := Notice{Title: fmt.Sprintf("SIA needs people: %d more wait", len(waiting))}
+	if len(waiting) == 1 {
+		n.Title = "SIA needs people: one more waits"
 	}
-	lines := fitting(nil, maxNotice-len(n.Title), taskLines(tasks, l))
+	lines := fitting(nil, maxNotice-len(n.Title), waiting)
 	if l.Web != "" {
 		lines = append(lines, "All of them: "+l.Web+"/")
 	}
@@ -52,7 +58,7 @@ func NeedsPeople(tasks []sia.Task, l Links) Notice {
 type Digest struct {
 	From, Until  time.Time
 	Repositories []RepoDigest // with activity
-	Waiting      []sia.Task   // for a person, longest wait first
+	Waiting      []string     // for a person, longest wait first, as [TaskLine] and [PolicyLine] name them
 }
 
 // RepoDigest summarises a period in one repository.
@@ -86,8 +92,8 @@ func Summary(d Digest, l Links) Notice {
 	room := maxNotice - len(n.Title) - len(whole(lines)) - 200 // for the lines between, and the last
 	lines = fitting(append(lines, ""), room*2/5, each)
 	if len(d.Waiting) > 0 {
-		lines = append(lines, "", text.Count(len(d.Waiting), "task")+" now waiting for a person, longest first:")
-		lines = fitting(lines, room*3/5, taskLines(d.Waiting, l))
+		lines = append(lines, "", fmt.Sprintf("%d now waiting for a person, longest first:", len(d.Waiting)))
+		lines = fitting(lines, room*3/5, d.Waiting)
 	}
 	if l.Web != "" {
 		lines = append(lines, "", l.Web+"/")
@@ -115,10 +121,6 @@ func (r RepoDigest) words() string {
 // needed is what a task waits for, and how a person can continue it; how is empty where what includes it.
 func needed(t sia.Task) (what, how string) {
 	e := t.Escalation
-	if t.State == sia.Passed {
-		return fmt.Sprintf("Pull request #%d is green and still a draft, because SIA may not change that.", t.Pull.Number),
-			"Press “Ready for review” there."
-	}
 	if t.State != sia.Escalated || e == nil {
 		return sentenceCase(Waiting(t)), ""
 	}
@@ -144,12 +146,14 @@ func askedAt(t sia.Task, l Links) string {
 	return l.Issue(t.Repo, t.Issue)
 }
 
-// taskLines names tasks, one per line.
-func taskLines(tasks []sia.Task, l Links) (lines []string) {
-	for _, t := range tasks {
-		lines = append(lines, fmt.Sprintf("%s#%d %s %s", t.Repo, t.Issue, plain(t.Title, 60), askedAt(t, l)))
-	}
-	return lines
+// TaskLine names a task that waits for a person, and where.
+func TaskLine(t sia.Task, l Links) string {
+	return fmt.Sprintf("%s#%d %s %s", t.Repo, t.Issue, plain(t.Title, 60), askedAt(t, l))
+}
+
+// PolicyLine names a change of a policy that waits for a person, and where.
+func PolicyLine(c PolicyChange, l Links) string {
+	return fmt.Sprintf("%s policy %s %s", c.Place, plain(c.Name+": "+c.Change, 60), l.Pull(c.Place, c.Pull))
 }
 
 // fitting appends the lines that fit in room bytes, and the number of those left out.

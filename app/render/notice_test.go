@@ -42,8 +42,14 @@ func TestNotices(t *testing.T) {
 	ready := passed()
 	ready.Pull.Draft, ready.Pull.Refused = true, "the app may not"
 	golden(t, "notice/draft.txt", told(render.NeedsPerson(ready, links)))
-	golden(t, "notice/several.txt", told(render.NeedsPeople([]sia.Task{asked, plan, broke}, links)))
-	golden(t, "notice/one-more.txt", told(render.NeedsPeople([]sia.Task{asked}, links)))
+	change := policyChange("proposed")
+	change.Pull = 21
+	golden(t, "notice/policy.txt", told(render.NeedsApproval(change, links)))
+	change.Phase, change.Why = "better", "it does better, and a person has to merge it: a rule forbids it"
+	golden(t, "notice/policy-better.txt", told(render.NeedsApproval(change, links)))
+	golden(t, "notice/several.txt", told(render.NeedsPeople([]string{render.TaskLine(asked, links),
+		render.TaskLine(plan, links), render.PolicyLine(change, links)}, links)))
+	golden(t, "notice/one-more.txt", told(render.NeedsPeople([]string{render.TaskLine(asked, links)}, links)))
 	golden(t, "notice/test.txt", told(render.TestNotice(links)))
 
 	until := time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
@@ -52,7 +58,7 @@ func TestNotices(t *testing.T) {
 		Repositories: []render.RepoDigest{
 			{Repo: asked.Repo, Started: 4, Passed: 3, Stopped: 1, Asked: 1, Credits: 310 * sia.Credit},
 			{Repo: shop, Started: 1, Credits: 12 * sia.Credit},
-		}, Waiting: []sia.Task{broke, asked}}, links)))
+		}, Waiting: []string{render.TaskLine(broke, links), render.TaskLine(asked, links)}}, links)))
 	golden(t, "notice/summary-nothing-ended.txt",
 		told(render.Summary(render.Digest{From: until.AddDate(0, 0, -1), Until: until,
 			Repositories: []render.RepoDigest{{Repo: shop, Started: 1}}}, render.Links{Host: "https://github.com"})))
@@ -69,22 +75,27 @@ func TestNoticesAreHarmless(t *testing.T) {
 			return strings.Repeat(hostile().Draw(t, name)+"<!channel> @here <@U1> ",
 				rapid.SampledFrom([]int{0, 1, 1000}).Draw(t, name+" times"))
 		}
-		var all []sia.Task
+		var all []string
 		var repos []render.RepoDigest
 		for i := range 60 {
-			one := waiting(i + 1)
-			one.Title = "Confirm"
 			repos = append(repos, render.RepoDigest{Repo: sia.Repo{Owner: "octo", Name: fmt.Sprint("demo-", i)}})
-			all = append(all, one)
+			one := waiting(i + 1)
+			if one.Title = "Confirm"; i == 0 {
+				one.Title = words("first title")
+			}
+			all = append(all, render.TaskLine(one, links))
 		}
-		one := &all[0]
+		one := waiting(1)
 		one.Title, one.State = words("title"), sia.Escalated
 		one.Escalation = &sia.Escalation{Kind: sia.AskIssue, Question: words("question")}
-		held := *one
+		held := one
+		change := render.PolicyChange{Name: words("name"), Change: words("change"), Phase: "better", Why: words("why")}
+		all = append(all, render.PolicyLine(change, links))
 		held.State, held.Pause = sia.OnHold, &sia.Pause{Kind: sia.PausedByTrouble, Reason: words("reason")}
 		now := time.Unix(1e9, 0)
 		for _, n := range []render.Notice{
-			render.NeedsPerson(*one, links), render.NeedsPerson(held, links), render.NeedsPeople(all, links),
+			render.NeedsApproval(change, links), render.NeedsPerson(one, links), render.NeedsPerson(held, links),
+			render.NeedsPeople(all, links),
 			render.Summary(render.Digest{From: now, Until: now, Repositories: repos, Waiting: all}, links),
 		} {
 			if s := summons.FindString(n.Text + n.Title); s != "" {

@@ -24,6 +24,7 @@ type PolicyChange struct {
 	Everywhere     bool   // for all repositories of the owner
 	Place          sia.Repo
 	Waits          bool // whether it waits for a person's approval
+	Pull           int  // number of its pull request; 0: none yet
 
 	Present, Candidate [2]int // tasks resolved, and tried
 	Open               int
@@ -86,6 +87,15 @@ func policyNext(c PolicyChange) string {
 	}
 	return "- " + start + "\n- **Close** this to do without it.\n- **Merge** this to take it up at once, untried; " +
 		"SIA watches it and takes it back if it does harm."
+}
+
+// PolicyWaiting says what a change that waits for a person waits for. It contains foreign text unchanged.
+func PolicyWaiting(c PolicyChange) string {
+	if c.Phase == "better" {
+		return sentenceCase(c.Why) + "."
+	}
+	return "A 👍 on SIA's comment there has it tried on half of the new tasks. Merged, it holds at once, untried; " +
+		"closed, it is dropped."
 }
 
 // PolicyComment is SIA's only comment on that pull request: the state of the experiment.

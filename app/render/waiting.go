@@ -1,13 +1,14 @@
 package render
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
 )
 
 // Waiting says what a task waits for, with what a person can do about it, or why it was stopped; empty while it runs,
-// and when it has passed. It contains foreign text unchanged.
+// and when it has passed with nothing left but to review it. It contains foreign text unchanged.
 func Waiting(t sia.Task) string {
 	switch {
 	case t.State == sia.Stopped:
@@ -19,6 +20,12 @@ func Waiting(t sia.Task) string {
 	case t.State == sia.Checking && t.Gate.AwaitsPerson:
 		return "The checks are green, but tests or protected files were changed. Somebody with write access decides: " +
 			"`/sia accept-tests`, or `/sia stop`." + lapsedAcceptance(t)
+	case t.Temperature() == sia.Cool && t.Pull.LeftDraft:
+		return fmt.Sprintf("Pull request #%d is green, and a draft because somebody made it one. Somebody presses “Ready "+
+			"for review” there when it is.", t.Pull.Number)
+	case t.Temperature() == sia.Cool:
+		return fmt.Sprintf("Pull request #%d is green and still a draft, because SIA may not change that. Press “Ready for "+
+			"review” there.", t.Pull.Number)
 	}
 	return ""
 }

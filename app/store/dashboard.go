@@ -16,17 +16,18 @@ import (
 
 // Find selects tasks for the search page; a zero field selects all.
 type Find struct {
-	Repo        int64 // GitHub's repository id
-	States      []sia.State
-	Temperature sia.Temperature // warm: it waits for a user, see [sia.Task.Waits]
-	Technique   sia.TechniqueID // of any of its attempts
-	Text        string          // words of the title, in any order and case (of ASCII letters)
-	From, To    time.Time       // changed at or after From, and before To
-	Skip        int
-	Limit       int // at most; at least 1
+	Repo         int64 // GitHub's repository id
+	States       []sia.State
+	Temperatures []sia.Temperature
+	Technique    sia.TechniqueID // of any of its attempts
+	Text         string          // words of the title, in any order and case (of ASCII letters)
+	From, To     time.Time       // changed at or after From, and before To
+	Oldest       bool            // first those that have not changed for longest; else the most recently changed
+	Skip         int
+	Limit        int // at most; at least 1
 }
 
-// FindTasks lists tasks, the most recently changed first.
+// FindTasks lists tasks in the order of their last change.
 func (s *TaskStore) FindTasks(ctx context.Context, v Visibility, f Find) ([]sia.Task, error) {
 	query, args := s.findQuery(v, f)
 	return list(ctx, s.DB, "find tasks", scanJSON[sia.Task], query, args...)
@@ -37,50 +38,53 @@ func (s *DB) findQuery(v Visibility, f Find) (query string, args []any) {
 	c.add(true, s.sees("repo_id"), v.args()...)
 	c.add(f.Repo != 0, "repo_id = ?", f.Repo)
 	c.add(len(f.States) > 0, "state "+s.inList(texts), jsonArray[sia.State](f.States))
-	c.add(f.Temperature != "", "temperature <> '' AND temperature = ?", f.Temperature)
+	c.add(len(f.Temperatures) > 0, "temperature <> '' AND temperature "+s.inList(texts),
+		jsonArray[sia.Temperature](f.Temperatures))
 	c.add(f.Technique != "", "id IN (SELECT task_id FROM attempts WHERE technique = ?)", f.Technique)
 	for _, word := range strings.Fields(f.Text) { // in a form that works on both databases
 		c.add(true, "replace(lower(title), ?, '') <> lower(title)", asciiLower(word))
 	}
 	c.add(!f.From.IsZero(), "updated_at >= ?", micros(f.From))
 	c.add(!f.To.IsZero(), "updated_at < ?", micros(f.To))
+	order := "updated_at DESC"
+	if f.Oldest {
+		order = "updated_at"
+	}
 	// The rows are selected from an index; only those of the page are read.
 	return `SELECT t.task FROM (SELECT id, updated_at FROM tasks
-		WHERE ` + c.String() + ` ORDER BY updated_at DESC, id LIMIT ? OFFSET ?) AS found
-		JOIN tasks t ON t.id = found.id ORDER BY found.updated_at DESC, found.id`,
+		WHERE ` + c.String() + ` ORDER BY ` + order + `, id LIMIT ? OFFSET ?) AS found
+		JOIN tasks t ON t.id = found.id ORDER BY found.` + order + `, found.id`,
 		append(c.args, max(1, f.Limit), max(0, f.Skip))
 }
 
-// CountOpen counts the tasks that have not ended: those that wait for a user, and those that make progress.
-func (s *TaskStore) CountOpen(ctx context.Context, v Visibility) (waiting, going int, err error) {
+// CountOpen counts the tasks that GitHub may still change, by temperature.
+func (s *TaskStore) CountOpen(ctx context.Context, v Visibility) (map[sia.Temperature]int, error) {
 	query, args := s.openQuery(v)
-	err = s.r.QueryRowContext(ctx, query, args...).Scan(&waiting, &going)
-	return waiting, going, s.explain("count open tasks", err)
+	return countTasks[sia.Temperature](ctx, s.DB, "temperature", query, args)
 }
 
 func (s *DB) openQuery(v Visibility) (query string, args []any) {
-	return `SELECT count(CASE WHEN temperature = ? THEN 1 END), count(CASE WHEN temperature = ? THEN 1 END) FROM tasks
-		WHERE temperature <> '' AND temperature IN (?, ?) AND ` + s.sees("repo_id"),
-		append([]any{sia.Warm, sia.Hot, sia.Warm, sia.Hot}, v.args()...)
+	return `SELECT temperature, count(*) FROM tasks WHERE temperature <> '' AND ` + s.sees("repo_id") +
+		` GROUP BY temperature`, v.args()
 }
 
 // CountStates counts tasks by their state.
 func (s *TaskStore) CountStates(ctx context.Context, v Visibility) (map[sia.State]int, error) {
-	type count struct {
-		state sia.State
-		n     int
-	}
-	counts, err := collect(ctx, s.r, func(from row) (c count, err error) {
-		err = from.Scan(&c.state, &c.n)
-		return c, err
-	},
-		`SELECT state, count(*) FROM tasks WHERE `+s.sees("repo_id")+` GROUP BY state`,
-		v.args()...)
-	out := map[sia.State]int{}
-	for _, c := range counts {
-		out[c.state] = c.n
-	}
-	return out, s.explain("count tasks by state", err)
+	return countTasks[sia.State](ctx, s.DB, "state", `SELECT state, count(*) FROM tasks WHERE `+s.sees("repo_id")+
+		` GROUP BY state`, v.args())
+}
+
+// countTasks returns the numbers of tasks by the first column of a query.
+func countTasks[K comparable](ctx context.Context, s *DB, by, query string, args []any) (map[K]int, error) {
+	out := map[K]int{}
+	_, err := list(ctx, s, "count tasks by "+by, func(from row) (_ struct{}, err error) {
+		var k K
+		var n int
+		err = from.Scan(&k, &n)
+		out[k] = n
+		return struct{}{}, err
+	}, query, args...)
+	return out, err
 }
 
 // Week has the number of tasks that ended in seven days, and the credits spent in that time.

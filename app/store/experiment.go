@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/policies/evolve"
@@ -70,6 +71,15 @@ type Experiment struct {
 	PromotedAt   time.Time       `json:"promoted_at,omitzero"`
 	WatchedAt    time.Time       `json:"watched_at,omitzero"` // restart of the watch, after an alarm with another cause
 	EndedAt      time.Time       `json:"ended_at,omitzero"`
+}
+
+// ExperimentUnmerged begins the reason of a change that has proved better, and that SIA could not merge.
+const ExperimentUnmerged = "it does better, and a person has to merge it: "
+
+// Waits reports whether the change waits for a person to approve it, for which SIA asks in a comment, or to merge it.
+func (x Experiment) Waits() bool {
+	return x.Phase == ExperimentProposed && x.Comment != 0 ||
+		x.Phase == ExperimentBetter && strings.HasPrefix(x.Why, ExperimentUnmerged)
 }
 
 // ExperimentEvent is an entry in the log of an experiment.

@@ -101,8 +101,10 @@ type Unshared struct {
 // UnshareLesson deletes an approval, and the copies that no evidence of their own
 // repository confirms. Copies that were never tried are deleted completely, so that
 // the lesson can be shared again. Copies that are not live are not changed. The
-// error wraps [ErrNotFound] when the lesson is not shared.
-func (s *LessonStore) UnshareLesson(ctx context.Context, installation int64, id lesson.ID) (out Unshared, err error) {
+// error wraps [ErrNotFound] when the lesson is not shared. by is a login or [Operator].
+func (s *LessonStore) UnshareLesson(
+	ctx context.Context, installation int64, id lesson.ID, by string,
+) (out Unshared, err error) {
 	err = s.write(ctx, fmt.Sprintf("take back lesson %s", id), func(tx *sql.Tx) error {
 		out = Unshared{}
 		if err := updateOneTx(ctx, tx, `DELETE FROM shared_lessons WHERE installation_id = ? AND id = ?`, installation,
@@ -121,7 +123,7 @@ func (s *LessonStore) UnshareLesson(ctx context.Context, installation int64, id 
 				return err
 			}
 		}
-		return logAct(ctx, tx, Act{At: s.now(), What: "unshare lesson", Detail: string(id)})
+		return logAct(ctx, tx, Act{At: s.now(), Who: by, What: "unshare lesson", Detail: string(id)})
 	})
 	return out, err
 }

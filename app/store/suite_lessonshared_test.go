@@ -125,7 +125,7 @@ func testSharingTakenBack(t *testing.T, s *fixture) {
 	count(8, lesson.Evidence{Good: 1, Arm: lesson.Withheld})
 	count(9, lesson.Evidence{Good: 1, Arm: lesson.Told})
 	count(10, lesson.Evidence{Bad: 1, Arm: lesson.Told})
-	got, err := s.UnshareLesson(ctx, 3, l.ID)
+	got, err := s.UnshareLesson(ctx, 3, l.ID, "anna")
 	must(t, err)
 	if diff := cmp.Diff(store.Unshared{Removed: 1, Archived: 1, Kept: 1}, got); diff != "" {
 		t.Error(diff)
@@ -157,7 +157,7 @@ func testSharingTakenBack(t *testing.T, s *fixture) {
 	if got := take(t, s, 8); got != nil {
 		t.Errorf("it is taken after it was taken back: %+v", got)
 	}
-	if _, err := s.UnshareLesson(ctx, 3, l.ID); !errors.Is(err, store.ErrNotFound) {
+	if _, err := s.UnshareLesson(ctx, 3, l.ID, "anna"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("taking it back twice gives %v", err)
 	}
 	// Shared again, it is copied to repositories where it was never tried.
@@ -190,11 +190,11 @@ func testSharingApart(t *testing.T, s *fixture) {
 		}
 	}
 	must(t, s.PutLessons(ctx, 20, l.CopyTo(20, at(1))))
-	if got, err := s.UnshareLesson(ctx, 4, l.ID); !errors.Is(err, store.ErrNotFound) {
+	if got, err := s.UnshareLesson(ctx, 4, l.ID, "anna"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("another owner takes it back: %+v, %v", got, err)
 	}
 	take(t, s, 8)
-	if got, err := s.UnshareLesson(ctx, 3, l.ID); err != nil || got.Removed != 1 {
+	if got, err := s.UnshareLesson(ctx, 3, l.ID, "anna"); err != nil || got.Removed != 1 {
 		t.Errorf("taking it back: %+v, %v", got, err)
 	}
 	if _, err := s.Lesson(ctx, 20, l.ID); err != nil {

@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"fmt"
 	"slices"
 	"strings"
@@ -29,7 +30,8 @@ func testLooks(t *testing.T, s *fixture) {
 	begin(t, s, 3)
 	stopped(t, s, sia.NewTaskID(demo.ID, 3), at(4))
 	for issue, pull := range []sia.Pull{4: {Number: 104, URL: "https://github.test/octo/demo/pull/104"},
-		5: {Number: 105, Merged: true}, 6: {}, 7: {Number: 107, Refused: "{it} has \"merged\":true"}} {
+		5: {Number: 105, Merged: true}, 6: {}, 7: {Number: 107, Refused: "{it} has \"merged\":true"},
+		8: {Number: 108, Draft: true, Refused: "the plan has none"}} {
 		if issue < 4 {
 			continue
 		}
@@ -38,7 +40,7 @@ func testLooks(t *testing.T, s *fixture) {
 			Task: sia.Task{ID: id, Repo: demo, Issue: issue, State: sia.Passed, Pull: pull, IssueGone: true}}})
 		must(t, err)
 	}
-	looks, err := s.Looks(ctx, sia.Hot, sia.Warm, sia.Cold)
+	looks, err := s.Looks(ctx, sia.Hot, sia.Warm, sia.Cool, sia.Cold)
 	must(t, err)
 	all := make([]string, len(looks))
 	for i, l := range looks {
@@ -47,7 +49,7 @@ func testLooks(t *testing.T, s *fixture) {
 			t.Errorf("%+v of %s, %v", l, task.State, err)
 		}
 	}
-	if d := cmp.Diff([]string{"7-1 hot", "7-2 warm", "7-4 cold", "7-7 cold"}, all); d != "" {
+	if d := cmp.Diff([]string{"7-1 hot", "7-2 warm", "7-4 cold", "7-7 cold", "7-8 cool"}, all); d != "" {
 		t.Error(d)
 	}
 	if cold, err := s.Looks(ctx, sia.Cold); err != nil || len(cold) != 2 {
@@ -55,7 +57,7 @@ func testLooks(t *testing.T, s *fixture) {
 	}
 	changed, err := s.Changed(ctx, at(0))
 	must(t, err)
-	if later, err := s.Changed(ctx, at(0).AddDate(1, 0, 0)); err != nil || len(changed) != 7 || len(later) != 0 {
+	if later, err := s.Changed(ctx, at(0).AddDate(1, 0, 0)); err != nil || len(changed) != 8 || len(later) != 0 {
 		t.Errorf("changed: %v, %v, %v", changed, later, err)
 	}
 }
@@ -64,7 +66,10 @@ func testLooks(t *testing.T, s *fixture) {
 func testPlans(t *testing.T, s *fixture) {
 	inRepo, repoArgs := store.TasksQuery(store.Filter{Repo: 7, Open: true, Limit: 200})
 	inState, stateArgs := store.TasksQuery(store.Filter{State: sia.Escalated})
-	waiting, waitingArgs := s.FindQuery(store.SeesOnly(7), store.Find{Temperature: sia.Warm, Limit: 20})
+	waiting, waitingArgs := s.FindQuery(store.SeesOnly(7),
+		store.Find{Temperatures: []sia.Temperature{sia.Warm, sia.Cool}, Limit: 20})
+	ready, readyArgs := s.FindQuery(store.SeesAll(),
+		store.Find{Temperatures: []sia.Temperature{sia.Cold}, Oldest: true, Limit: 20})
 	open, openArgs := s.OpenQuery(store.SeesAll())
 	db := storetest.Raw(t, s.url)
 	for name, c := range map[string]struct {
@@ -80,6 +85,7 @@ func testPlans(t *testing.T, s *fixture) {
 		"tasks of a repo":    {inRepo, "tasks_repo", repoArgs},
 		"tasks in a state":   {inState, "tasks_state", stateArgs},
 		"tasks that wait":    {waiting, "tasks_temperature", waitingArgs},
+		"tasks to review":    {ready, "tasks_temperature", readyArgs},
 		"open tasks":         {open, "tasks_temperature", openArgs},
 		"flips to be pruned": {`SELECT repo_id FROM flips WHERE at < ? LIMIT ?`, "flips_at", []any{1, 2}},
 	} {
@@ -96,6 +102,11 @@ func (s *fixture) plan(t *testing.T, db *sql.DB, query string, args []any) strin
 	for _, a := range args {
 		if b, is := a.(bool); is {
 			a = map[bool]int{true: 1}[b]
+		}
+		if v, is := a.(driver.Valuer); is {
+			var err error
+			a, err = v.Value()
+			must(t, err)
 		}
 		query = strings.Replace(query, "?", fmt.Sprintf("'%v'", a), 1)
 	}

@@ -77,6 +77,7 @@ func testFound(t *testing.T, s *fixture) {
 		{store.SeesAll(), store.Find{From: now.Add(-time.Hour), To: now.Add(time.Hour), Limit: 9},
 			"demo#2 other#9 demo#4 demo#3 demo#1"},
 		{store.SeesAll(), store.Find{Skip: 3, Limit: 9}, "demo#3 demo#1"},
+		{store.SeesAll(), store.Find{Oldest: true, Skip: 1, Limit: 2}, "demo#3 demo#4"},
 	} {
 		got, err := s.FindTasks(patient(t), c.v, c.f)
 		if err != nil || issues(got) != c.want {
@@ -107,15 +108,16 @@ func testFound(t *testing.T, s *fixture) {
 		{store.SeesOnly(demo.ID), "demo#3", "demo#4 demo#1"}, {store.SeesAll(), "demo#3", "other#9 demo#4 demo#1"},
 		{store.SeesOnly(other.ID), "", "other#9"}, {store.Visibility{}, "", ""},
 	} {
-		waiting, err := s.FindTasks(patient(t), c.v, store.Find{Temperature: sia.Warm, Limit: 9})
+		waiting, err := s.FindTasks(patient(t), c.v, store.Find{Temperatures: []sia.Temperature{sia.Warm}, Limit: 9})
 		must(t, err)
-		going, err := s.FindTasks(patient(t), c.v, store.Find{Temperature: sia.Hot, Limit: 9})
+		going, err := s.FindTasks(patient(t), c.v, store.Find{Temperatures: []sia.Temperature{sia.Hot}, Limit: 9})
 		must(t, err)
 		if issues(waiting) != c.waiting || issues(going) != c.going {
 			t.Errorf("%s wait and %s go on; want %s and %s", issues(waiting), issues(going), c.waiting, c.going)
 		}
-		if w, g, err := s.CountOpen(patient(t), c.v); err != nil || w != len(waiting) || g != len(going) {
-			t.Errorf("%d wait and %d go on: %v; want %d and %d", w, g, err, len(waiting), len(going))
+		open, err := s.CountOpen(patient(t), c.v)
+		if err != nil || open[sia.Warm] != len(waiting) || open[sia.Hot] != len(going) || open[sia.Cold] != 0 {
+			t.Errorf("%v: %v; want %d warm and %d hot", open, err, len(waiting), len(going))
 		}
 	}
 }

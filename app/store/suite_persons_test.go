@@ -396,7 +396,7 @@ func testOperatorsActs(t *testing.T, s *fixture) {
 	if d := cmp.Diff([]string{"propose policy"}, list("anna")); d != "" {
 		t.Error(d)
 	}
-	_, err = s.UnshareLesson(ctx, 3, shared.ID)
+	_, err = s.UnshareLesson(ctx, 3, shared.ID, store.Operator)
 	must(t, err)
 	if all := list(store.Operator); !slices.Contains(all, "unshare lesson") {
 		t.Errorf("%q", all)

@@ -33,7 +33,7 @@ func (s *Sweeper) watch(ctx context.Context) error {
 			s.watched.reschedule(t.ID, s.now().Add(watchRetry))
 		}
 		return err
-	}, sia.Cold)
+	}, sia.Cool, sia.Cold)
 }
 
 // forDue calls do for the due tasks of the given temperatures.

@@ -24,7 +24,7 @@ const maxPerRound = 100
 
 // lookIntervals has the intervals of looks.
 var lookIntervals = map[sia.Temperature]time.Duration{
-	sia.Hot: hotInterval, sia.Warm: warmInterval, sia.Cold: coldInterval,
+	sia.Hot: hotInterval, sia.Warm: warmInterval, sia.Cool: coldInterval, sia.Cold: coldInterval,
 }
 
 // repairIntervals has the intervals of repairs.

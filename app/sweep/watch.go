@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -22,15 +23,15 @@ func (s *Sweeper) Look(ctx context.Context, t sia.Task) error {
 	switch t.Temperature() {
 	case "":
 		return nil
-	case sia.Cold:
+	case sia.Cool, sia.Cold:
 		now, err := s.watcher.Standing(ctx, t)
 		if err != nil {
 			return err
 		}
 		if !t.HasSeen(now) {
-			return s.applyCheckSeen(ctx, t, fmt.Sprintf("watch/%s/v%d", t.ID, t.Version), true)
+			err = s.applyCheckSeen(ctx, t, fmt.Sprintf("watch/%s/v%d", t.ID, t.Version), true)
 		}
-		return s.Task(ctx, t)
+		return errors.Join(err, s.Task(ctx, t))
 	}
 	if err := s.Task(ctx, t); err != nil || !t.AsksAboutChecks() {
 		return err

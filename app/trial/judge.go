@@ -177,7 +177,7 @@ func (e *Evolver) merge(ctx context.Context, x store.Experiment) (store.Experime
 	if merged {
 		return e.recordPromotion(ctx, x, "it does better, and was merged")
 	}
-	if why = "it does better, and a person has to merge it: " + why; why != x.Why {
+	if why = store.ExperimentUnmerged + why; why != x.Why {
 		if x, err = e.setPhase(ctx, x, store.ExperimentBetter, why); err != nil {
 			return x, err
 		}

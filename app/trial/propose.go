@@ -206,14 +206,20 @@ func (e *Evolver) changeBlocker(ctx context.Context, s subject) (string, error) 
 	return "", nil
 }
 
-// requestChanges requests changes of a policy from the author, and drafts the first that passes the gate.
+// reasonOther is the reason why a proposed change was not tried, which says nothing against it.
+const reasonOther = "another change of the policy was tried first; it may be proposed again"
+
+// requestChanges requests changes of a policy from the author, and drafts the first that passes the gate. It keeps
+// those after it for the next proposal.
 func (e *Evolver) requestChanges(ctx context.Context, s subject) error {
 	m, err := e.material(ctx, s)
 	if err != nil {
 		return err
 	}
 	changes, err := e.Author.Propose(ctx, m, func(c policies.Mutation) error {
-		i := slices.IndexFunc(m.Rejected, func(r Rejected) bool { return r.Path == c.Path && r.Value == c.Value })
+		i := slices.IndexFunc(m.Rejected, func(r Rejected) bool {
+			return r.Path == c.Path && r.Value == c.Value && r.Why != reasonOther
+		})
 		if i >= 0 {
 			return fmt.Errorf("%s was proposed before and rejected: %s", c, m.Rejected[i].Why)
 		}
@@ -223,16 +229,31 @@ func (e *Evolver) requestChanges(ctx context.Context, s subject) error {
 	if err != nil {
 		return err
 	}
-	for _, c := range changes {
+	for i, c := range changes {
 		x, err := e.draft(ctx, s, c, e.Author.Name())
 		if err != nil {
 			return err
 		}
-		if x.Phase.Open() {
-			return e.lockAndAdvance(ctx, x)
+		if !x.Phase.Open() {
+			continue
 		}
+		for _, other := range changes[i+1:] {
+			if err := e.keep(ctx, s, other); err != nil {
+				return err
+			}
+		}
+		return e.lockAndAdvance(ctx, x)
 	}
 	return nil
+}
+
+// keep saves a change that is not tried now.
+func (e *Evolver) keep(ctx context.Context, s subject, c policies.Mutation) error {
+	x, _, err := e.experiment(ctx, s, c, e.Author.Name())
+	if err == nil {
+		_, err = e.setPhase(ctx, x, store.ExperimentRejected, reasonOther)
+	}
+	return err
 }
 
 // lockAndAdvance advances one change while holding the lock.
@@ -244,15 +265,25 @@ func (e *Evolver) lockAndAdvance(ctx context.Context, x store.Experiment) error 
 
 // draft checks a change by the replay gate and saves it as drafted or rejected.
 func (e *Evolver) draft(ctx context.Context, s subject, c policies.Mutation, by string) (store.Experiment, error) {
-	candidate, err := policies.Mutate(s.policy, c)
+	x, candidate, err := e.experiment(ctx, s, c, by)
 	if err != nil {
-		return store.Experiment{}, err
+		return x, err
+	}
+	return e.gate(ctx, x, s.policy, candidate)
+}
+
+// experiment returns the experiment of a change, not saved yet, and the changed policy. It saves both versions.
+func (e *Evolver) experiment(
+	ctx context.Context, s subject, c policies.Mutation, by string,
+) (x store.Experiment, candidate policies.Policy, err error) {
+	if candidate, err = policies.Mutate(s.policy, c); err != nil {
+		return x, candidate, err
 	}
 	past, err := e.Store.Experiments(ctx, s.installation, false)
 	if err != nil {
-		return store.Experiment{}, err
+		return x, candidate, err
 	}
-	x := store.Experiment{
+	x = store.Experiment{
 		Installation: s.installation, Place: s.place, Alone: s.alone, Layer: int(s.layer),
 		Decision: string(s.policy.Decision), Name: s.policy.Name, File: s.file(), Present: s.policy.ID(),
 		Candidate: candidate.ID(), Change: changeText(s.policy, candidate), Path: c.Path, Value: c.Value, Reason: c.Reason,
@@ -267,10 +298,10 @@ func (e *Evolver) draft(ctx context.Context, s subject, c policies.Mutation, by 
 	x.ID = fmt.Sprintf("%s-%d-%x", s.policy.Name, x.Number, sum[:3])
 	for _, p := range []policies.Policy{s.policy, candidate} {
 		if err := e.Store.KeepPolicyVersion(ctx, p.ID(), string(p.Decision), p.Source); err != nil {
-			return x, err
+			return x, candidate, err
 		}
 	}
-	return e.gate(ctx, x, s.policy, candidate)
+	return x, candidate, nil
 }
 
 // changeText describes a change of a policy.

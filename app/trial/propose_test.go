@@ -111,6 +111,34 @@ func TestProposesWhereTasksEnded(t *testing.T) {
 	}
 }
 
+// The second of two proposed changes is kept, and may be proposed again when the first has ended.
+func TestSecondChangeIsKept(t *testing.T) {
+	first := policies.Mutation{Path: "parameters.threshold", Value: "0.8", Reason: "r"}
+	second := policies.Mutation{Path: "parameters.threshold", Value: "0.7", Reason: "s"}
+	author, srv := model(t, changes(first, second), changes(second))
+	h := newFixture(t, author, "app")
+	h.end(t, h.repos[0], 60, escalate(t))
+	_ = h.Evolve(t.Context()) // there is no key for the pull request
+	all, err := h.store.Experiments(t.Context(), 0, false)
+	check(t, err)
+	if len(all) != 2 || all[1].Value != "0.7" || all[1].Phase != store.ExperimentRejected ||
+		!strings.HasPrefix(all[1].Why, "another change of the policy was tried first") {
+		t.Fatalf("%+v", all)
+	}
+	h.now = h.now.Add(24 * time.Hour)
+	_, err = h.Rollback(t.Context(), all[0].ID, "@ann")
+	check(t, err)
+	_ = h.Evolve(t.Context())
+	all, err = h.store.Experiments(t.Context(), 0, false)
+	check(t, err)
+	if len(all) != 3 || all[2].Value != "0.7" || all[2].Phase != store.ExperimentDrafted {
+		t.Errorf("%+v", all)
+	}
+	if asked := srv.Requests(); len(asked) != 2 || !strings.Contains(asked[1].User(), "another change of the policy was") {
+		t.Errorf("asked %d times: %+v", len(asked), asked[len(asked)-1])
+	}
+}
+
 // If the model proposes no change, other policies are next on the following days.
 func TestPoliciesTakeTurns(t *testing.T) {
 	author, srv := model(t, changes())

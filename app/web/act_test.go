@@ -243,8 +243,8 @@ func TestALessonIsEdited(t *testing.T) {
 
 // Administrators of the whole installation are offered to share a lesson where it can be, and else get the reason.
 func TestSharingIsOffered(t *testing.T) {
-	const button, reason = "Tell it to all repositories of acme", "It can&#39;t be shared with the owner&#39;s other " +
-		"repositories: nobody else says so."
+	const button, back, reason = "Tell it to all repositories of acme", "Take it back from the repositories of acme",
+		"It can&#39;t be shared with the owner&#39;s other repositories: nobody else says so."
 	do := &doer{}
 	h := pages(t, world(t), do)
 	for name, c := range map[string]struct {
@@ -255,7 +255,7 @@ func TestSharingIsOffered(t *testing.T) {
 	}{
 		"it can be":   {who: admin(), want: button, absent: "can&#39;t be shared"},
 		"it can't be": {who: admin(), refuses: "nobody else says so", want: reason, absent: button},
-		"it is":       {who: admin(), shared: true, want: "It is shared with the owner&#39;s other", absent: button},
+		"it is":       {who: admin(), shared: true, want: back, absent: button},
 		"by a member": {who: member(), want: "Forget it for good", absent: button},
 		"not by members": {who: member(), refuses: "nobody else says so", want: "Forget it for good",
 			absent: "nobody else"},
@@ -264,6 +264,24 @@ func TestSharingIsOffered(t *testing.T) {
 		_, page := ask(t, h, c.who, "GET /lessons/9/"+string(lessonOf(bookings)), "")
 		if !strings.Contains(page, c.want) || strings.Contains(page, c.absent) {
 			t.Errorf("%s:\n%s", name, page)
+		}
+	}
+}
+
+// Administrators of the whole installation take a shared lesson back, also by the page of a copy.
+func TestSharedLessonIsTakenBack(t *testing.T) {
+	do := &doer{}
+	h := pages(t, world(t), do)
+	address := "POST /lessons/9/" + string(lessonOf(bookings))
+	for _, c := range []struct {
+		who    viewer.Viewer
+		shared bool
+		heard  int
+	}{{admin(), false, 0}, {member(), true, 0}, {admin(), true, 1}} {
+		do.shared, do.said = c.shared, nil
+		ask(t, h, c.who, address, "do=unshare")
+		if len(do.said) != c.heard || c.heard > 0 && do.said[0] != "grace unshare shared in 1" {
+			t.Errorf("%+v: heard %q", c, do.said)
 		}
 	}
 }

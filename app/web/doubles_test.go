@@ -73,12 +73,19 @@ func (d *doer) Shareable(_ context.Context, _ int64, _ lesson.ID) (store.SharedL
 	if d.refuses != "" {
 		return store.SharedLesson{}, false, d.refuses
 	}
-	return store.SharedLesson{}, d.shared, nil
+	return store.SharedLesson{Lesson: lesson.Lesson{ID: "shared"}}, d.shared, nil
 }
 
 func (d *doer) Share(_ context.Context, _ int64, id lesson.ID, by string) (store.SharedLesson, bool, error) {
 	_, err := d.note(sia.Actor{Login: by}, "share "+string(id))
 	return store.SharedLesson{}, true, err
+}
+
+func (d *doer) Unshare(_ context.Context, installation int64, id lesson.ID, by string) (
+	was store.SharedLesson, out store.Unshared, err error,
+) {
+	_, err = d.note(sia.Actor{Login: by}, fmt.Sprintf("unshare %s in %d", id, installation))
+	return was, store.Unshared{Removed: 2}, err
 }
 
 // defaults are in force everywhere.

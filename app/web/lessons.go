@@ -26,7 +26,16 @@ const sharingWithin = 3 * time.Second
 // lessonLine is a lesson with its confidence.
 type lessonLine struct {
 	lesson.Lesson
-	Sure float64 `json:"confidence"` // 0–1
+	Sure   float64 `json:"confidence"`       // 0–1
+	Passed float64 `json:"passed,omitempty"` // of one about a model: the share of its attempts that passed, 0–1
+}
+
+func (s *site) lessonLine(l lesson.Lesson) lessonLine {
+	line := lessonLine{Lesson: l, Sure: l.Confidence(s.Now())}
+	if l.Kind == lesson.Model {
+		line.Passed = l.Passed(s.Now())
+	}
+	return line
 }
 
 // lessonsPage lists the lessons of a repository.
@@ -34,7 +43,8 @@ type lessonsPage struct {
 	repoChoice
 	All     bool         `json:"all"` // also those no longer in use
 	Lessons []lessonLine `json:"lessons"`
-	More    int          `json:"more"` // not shown
+	More    int          `json:"more"`   // not shown
+	Models  []lessonLine `json:"models"` // how agents and their models do, which no attempt gets
 }
 
 func (s *site) lessons(r *http.Request) (frame, error) {
@@ -42,14 +52,18 @@ func (s *site) lessons(r *http.Request) (frame, error) {
 	if err != nil {
 		return frame{}, err
 	}
-	p := lessonsPage{repoChoice: c, All: r.URL.Query().Get("all") != "", Lessons: []lessonLine{}}
+	p := lessonsPage{repoChoice: c, All: r.URL.Query().Get("all") != "", Lessons: []lessonLine{}, Models: []lessonLine{}}
 	if c.Repo == 0 {
 		return frame{Title: "Lessons", Body: p}, nil
 	}
 	all, err := s.From.Lessons(r.Context(), c.Repo)
 	for _, l := range all {
-		if p.All || l.Live() {
-			p.Lessons = append(p.Lessons, lessonLine{l, l.Confidence(s.Now())})
+		switch {
+		case !p.All && !l.Live():
+		case l.Kind == lesson.Model:
+			p.Models = append(p.Models, s.lessonLine(l))
+		default:
+			p.Lessons = append(p.Lessons, s.lessonLine(l))
 		}
 	}
 	slices.SortStableFunc(p.Lessons, func(a, b lessonLine) int { return cmp.Compare(b.Sure, a.Sure) })
@@ -66,6 +80,7 @@ type lessonPage struct {
 	May      bool              `json:"-"`        // the viewer may change or forget it
 	Shares   bool              `json:"-"`        // the viewer may also share it, and it can be
 	Sharing  string            `json:"-"`        // to who may share it: why it can't be; empty: it can
+	Unshares bool              `json:"-"`        // the viewer may take it back, and it is shared
 	Edits    bool              `json:"-"`        // the viewer may also edit its text
 	Draft    lesson.Draft      `json:"-"`        // content of the form
 	Kinds    []lesson.Kind     `json:"-"`        // to choose from
@@ -83,11 +98,11 @@ func (s *site) lesson(r *http.Request) (frame, error) {
 
 func (s *site) lessonFrame(r *http.Request, repo store.Repository, l lesson.Lesson) (f frame, err error) {
 	v := viewer.From(r.Context())
-	p := lessonPage{lessonLine: lessonLine{l, l.Confidence(s.Now())}, Where: repo,
+	p := lessonPage{lessonLine: s.lessonLine(l), Where: repo,
 		May:   l.Live() && v.May(repo.ID, viewer.Writes),
 		Edits: l.Editable() && v.May(repo.ID, viewer.Writes), Draft: lesson.DraftOf(l), Kinds: lesson.Kinds}
 	if l.Live() && v.Administers(repo.Installation) {
-		p.Sharing, err = s.sharing(r.Context(), repo, l.ID)
+		p.Sharing, p.Unshares, err = s.sharing(r.Context(), repo, l.ID)
 		p.Shares = p.Sharing == ""
 	}
 	if err != nil {
@@ -97,23 +112,25 @@ func (s *site) lessonFrame(r *http.Request, repo store.Repository, l lesson.Less
 	return frame{Title: "A lesson of " + repo.String(), Body: p}, err
 }
 
-// sharing is the reason why a lesson can't be shared with the owner's other repositories; empty: it can be. If it takes
-// too long to compare it with theirs, it can be too, and the answer to the request says the reason.
-func (s *site) sharing(ctx context.Context, repo store.Repository, id lesson.ID) (why string, err error) {
+// sharing is the reason why a lesson can't be shared with the owner's other repositories, such as that it is already;
+// empty: it can be. If it takes too long to compare it with theirs, it can be too, and the answer to the request says
+// the reason.
+func (s *site) sharing(
+	ctx context.Context, repo store.Repository, id lesson.ID,
+) (why string, already bool, err error) {
 	limited, cancel := context.WithTimeout(ctx, sharingWithin)
 	defer cancel()
-	shared, already, err := s.Lessons.Shareable(limited, repo.Installation, id)
+	_, already, err = s.Lessons.Shareable(limited, repo.Installation, id)
 	var refused lesson.Refused
 	switch {
 	case errors.As(err, &refused):
-		return "It can't be shared with the owner's other repositories: " + string(refused) + ".", nil
+		return "It can't be shared with the owner's other repositories: " + string(refused) + ".", false, nil
 	case limited.Err() != nil:
-		return "", ctx.Err()
+		return "", false, ctx.Err()
 	case already:
-		return fmt.Sprintf("It is shared with the owner's other repositories; on the server, “sia lessons unshare %s” "+
-			"takes that back.", shared.Lesson.ID), nil
+		return "It is shared with the owner's other repositories.", true, nil
 	}
-	return "", err
+	return "", false, err
 }
 
 func (s *site) theLesson(r *http.Request, role viewer.Role) (repo store.Repository, l lesson.Lesson, err error) {
@@ -125,7 +142,7 @@ func (s *site) theLesson(r *http.Request, role viewer.Role) (repo store.Reposito
 }
 
 // changeLesson edits or forgets a lesson, as an edit of its file on the memory branch does, or shares it with the
-// owner's other repositories.
+// owner's other repositories, or takes that back.
 func (s *site) changeLesson(r *http.Request) (note, error) {
 	repo, l, err := s.theLesson(r, viewer.Writes)
 	if err != nil {
@@ -138,11 +155,15 @@ func (s *site) changeLesson(r *http.Request) (note, error) {
 		return s.editLesson(r, repo, l)
 	case "forget":
 		n.text, err = s.Do.Teach(r.Context(), by.By(), repo, sia.Teach{Forget: string(l.ID)})
-	case "share":
+	case "share", "unshare":
 		if !by.Administers(repo.Installation) {
 			return n, badRequest("Only who administers the whole installation shares a lesson among its repositories.")
 		}
-		n.text, err = s.share(r, repo.Installation, l.ID, cmp.Or(by.Actor.Login, "whoever runs the server"))
+		share := s.share
+		if r.PostForm.Get("do") == "unshare" {
+			share = s.unshare
+		}
+		n.text, err = share(r, repo.Installation, l.ID, by.Actor.Login)
 	default:
 		err = badRequest("There is no such button. Load the page again.")
 	}
@@ -184,7 +205,7 @@ func lessonPath(repo store.Repository, id lesson.ID) string {
 
 // share shares a lesson and returns the result for people.
 func (s *site) share(r *http.Request, installation int64, id lesson.ID, by string) (string, error) {
-	_, isNew, err := s.Lessons.Share(r.Context(), installation, id, by)
+	_, isNew, err := s.Lessons.Share(r.Context(), installation, id, cmp.Or(by, "whoever runs the server"))
 	var refused lesson.Refused
 	switch {
 	case errors.As(err, &refused):
@@ -195,4 +216,19 @@ func (s *site) share(r *http.Request, installation int64, id lesson.ID, by strin
 		return "It is shared already.", nil
 	}
 	return "Shared: every repository of the owner gets it from its next attempt on.", nil
+}
+
+// unshare takes a shared lesson back and returns the result for people.
+func (s *site) unshare(r *http.Request, installation int64, id lesson.ID, by string) (string, error) {
+	shared, already, err := s.Lessons.Shareable(r.Context(), installation, id)
+	var refused lesson.Refused
+	switch {
+	case errors.As(err, &refused), err == nil && !already:
+		return "It is not shared.", nil
+	case err != nil:
+		return "", err
+	}
+	_, out, err := s.Lessons.Unshare(r.Context(), installation, shared.Lesson.ID, by)
+	return fmt.Sprintf("Taken back. Copies in other repositories: %d removed that were not tried, %d archived that did "+
+		"not help, %d kept that helped.", out.Removed, out.Archived, out.Kept), err
 }

@@ -25,7 +25,8 @@ type taskLine struct {
 	Budget   sia.Credits `json:"budget"`
 	Since    time.Time   `json:"since"`
 	URL      string      `json:"issue_url"`
-	Answers  bool        `json:"-"` // whether the viewer may answer the question
+	Pull     string      `json:"pull_url,omitempty"` // of the open pull request of a task that has passed
+	Answers  bool        `json:"-"`                  // whether the viewer may answer the question
 	Badge    badge       `json:"-"`
 	Which    string      `json:"-"` // which attempt, of how many
 }
@@ -37,8 +38,11 @@ func (s *site) line(v viewer.Viewer, t sia.Task) taskLine {
 	if len(t.Attempts) > 0 {
 		l.Which = attemptOf(t, len(t.Attempts))
 	}
-	if t.Waits() {
+	if t.State != sia.Stopped {
 		l.Waits = render.Waiting(t)
+	}
+	if t.State == sia.Passed && t.Temperature() != "" {
+		l.Pull = s.Links.Pull(t.Repo, t.Pull.Number)
 	}
 	if e := openQuestion(t); e != nil {
 		l.Question, l.Answers = e.Question, v.May(t.Repo.ID, viewer.Writes)

@@ -4,7 +4,10 @@ import (
 	"html/template"
 	"maps"
 	"net/http"
+	"slices"
+	"time"
 
+	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/web/viewer"
 	"github.com/sia-bot/sia/sia"
@@ -15,6 +18,7 @@ const (
 	shownWeeks   = 12
 	shownWaiting = 20
 	shownRunning = 20
+	shownReady   = 20
 )
 
 // overviewPage summarises what SIA is doing.
@@ -25,13 +29,17 @@ type overviewPage struct {
 	Weeks      []weekLine        `json:"weeks"`  // oldest first
 	Paused     []string          `json:"paused"` // what is paused as a whole, one sentence each
 	Waiting    []taskLine        `json:"waiting"`
+	Changes    []waitingChange   `json:"changes"` // of policies, that wait for a person
+	Ready      []taskLine        `json:"ready"`   // to review, the longest wait first
 	Running    []taskLine        `json:"running"`
 	WaitingAll int               `json:"waiting_all"`
+	ReadyAll   int               `json:"ready_all"`
 	RunningAll int               `json:"running_all"`
 	Targets    []target          `json:"targets"` // over the last 30 days
 	// recent attempts with tests that failed before the push, and how many of those passed all tests at the push
 	Red      int           `json:"tests_failed_before_push"`
 	Saved    int           `json:"saved_from_red"`
+	MoreWait bool          `json:"-"` // than are listed
 	Chart    template.HTML `json:"-"`
 	Outcomes template.HTML `json:"-"`
 }
@@ -43,7 +51,7 @@ type weekLine struct {
 }
 
 // mayWait lists the states in which tasks may wait for a person, those with a question first.
-func mayWait() []sia.State { return []sia.State{sia.Escalated, sia.Checking, sia.OnHold} }
+func mayWait() []sia.State { return []sia.State{sia.Escalated, sia.Checking, sia.OnHold, sia.Passed} }
 
 func (s *site) overview(r *http.Request) (frame, error) {
 	ctx, sight := r.Context(), visibilityOf(viewer.From(r.Context()))
@@ -68,12 +76,15 @@ func (s *site) overview(r *http.Request) (frame, error) {
 		return frame{}, err
 	}
 	maps.DeleteFunc(p.Open, func(s sia.State, _ int) bool { return s.Final() })
-	if p.Waiting, p.Running, err = s.open(r, sight); err != nil {
+	if err = s.open(r, sight, &p); err != nil {
 		return frame{}, err
 	}
-	if p.WaitingAll, p.RunningAll, err = s.From.CountOpen(ctx, sight); err != nil {
+	if p.Changes, err = s.waitingChanges(r); err != nil {
 		return frame{}, err
 	}
+	p.WaitingAll += len(p.Changes)
+	p.Changes = p.Changes[:min(len(p.Changes), shownWaiting)]
+	p.MoreWait = p.WaitingAll > len(p.Waiting)+len(p.Changes)
 	counted, err := s.figures(r, sight)
 	if err != nil {
 		return frame{}, err
@@ -85,17 +96,57 @@ func (s *site) overview(r *http.Request) (frame, error) {
 	return frame{Title: "Overview", Live: true, Body: p}, nil
 }
 
-// open lists the tasks that wait for people, and those in progress.
-func (s *site) open(r *http.Request, sight store.Visibility) (waiting, running []taskLine, err error) {
-	waiting = []taskLine{}
+// open lists and counts the tasks that wait for people, those to be reviewed, and those in progress.
+func (s *site) open(r *http.Request, sight store.Visibility, p *overviewPage) error {
+	p.Waiting = []taskLine{}
 	for _, state := range mayWait() {
-		tasks, err := s.From.FindTasks(r.Context(), sight, store.Find{States: []sia.State{state}, Temperature: sia.Warm,
-			Limit: shownWaiting})
+		tasks, err := s.From.FindTasks(r.Context(), sight, store.Find{States: []sia.State{state}, Limit: shownWaiting,
+			Temperatures: []sia.Temperature{sia.Warm, sia.Cool}})
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
-		waiting = append(waiting, s.lines(r, tasks)...)
+		p.Waiting = append(p.Waiting, s.lines(r, tasks)...)
 	}
-	tasks, err := s.From.FindTasks(r.Context(), sight, store.Find{Temperature: sia.Hot, Limit: shownRunning})
-	return waiting[:min(len(waiting), shownWaiting)], s.lines(r, tasks), err
+	p.Waiting = p.Waiting[:min(len(p.Waiting), shownWaiting)]
+	passed, err := s.From.FindTasks(r.Context(), sight, store.Find{Temperatures: []sia.Temperature{sia.Cold},
+		Oldest: true, Limit: shownReady})
+	if err != nil {
+		return err
+	}
+	p.Ready = s.lines(r, passed)
+	slices.SortStableFunc(p.Ready, func(a, b taskLine) int { return a.Since.Compare(b.Since) })
+	running, err := s.From.FindTasks(r.Context(), sight, store.Find{Temperatures: []sia.Temperature{sia.Hot},
+		Limit: shownRunning})
+	if err != nil {
+		return err
+	}
+	p.Running = s.lines(r, running)
+	open, err := s.From.CountOpen(r.Context(), sight)
+	p.WaitingAll, p.ReadyAll, p.RunningAll = open[sia.Warm]+open[sia.Cool], open[sia.Cold], open[sia.Hot]
+	return err
+}
+
+// waitingChange is a change of a policy that waits for a person.
+type waitingChange struct {
+	ID      string    `json:"id"`
+	Place   sia.Repo  `json:"place"`
+	Name    string    `json:"name"` // of the policy
+	Change  string    `json:"change"`
+	Waits   string    `json:"waits"` // for what
+	Pull    string    `json:"pull_url"`
+	Created time.Time `json:"created_at"`
+}
+
+// waitingChanges lists the changes of policies that wait for people, the oldest first.
+func (s *site) waitingChanges(r *http.Request) ([]waitingChange, error) {
+	all, err := s.From.Experiments(r.Context(), 0, true)
+	out := []waitingChange{}
+	for _, x := range all {
+		if x.Waits() && viewer.From(r.Context()).May(x.Place.ID, viewer.Reads) {
+			out = append(out, waitingChange{ID: x.ID, Place: x.Place, Name: x.Name, Change: x.Change, Created: x.CreatedAt,
+				Waits: render.PolicyWaiting(render.PolicyChange{Phase: string(x.Phase), Why: x.Why}),
+				Pull:  s.Links.Pull(x.Place, x.Pull)})
+		}
+	}
+	return out, err
 }

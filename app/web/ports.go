@@ -19,7 +19,7 @@ type Reader interface {
 	Task(ctx context.Context, id sia.TaskID) (sia.Task, error)
 	FindTasks(ctx context.Context, v store.Visibility, f store.Find) ([]sia.Task, error)
 	CountStates(ctx context.Context, v store.Visibility) (map[sia.State]int, error)
-	CountOpen(ctx context.Context, v store.Visibility) (waiting, going int, err error)
+	CountOpen(ctx context.Context, v store.Visibility) (map[sia.Temperature]int, error)
 	Weeks(ctx context.Context, v store.Visibility, until time.Time, n int) ([]store.Week, error)
 	Costs(ctx context.Context, v store.Visibility, times ...time.Time) ([]store.Cost, error)
 	TeamCosts(ctx context.Context, v store.Visibility, times ...time.Time) ([]store.TeamCost, error)
@@ -83,6 +83,10 @@ type Sharer interface {
 	Share(
 		ctx context.Context, installation int64, id lesson.ID, by string,
 	) (shared store.SharedLesson, isNew bool, err error)
+	// Unshare takes back a shared lesson.
+	Unshare(
+		ctx context.Context, installation int64, id lesson.ID, by string,
+	) (was store.SharedLesson, out store.Unshared, err error)
 }
 
 // Settings returns the settings in force in a repository, with their source.

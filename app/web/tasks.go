@@ -23,13 +23,16 @@ const (
 	months   = 12  // to choose from
 )
 
-// waiting is a pseudo-state for every task that waits for a person, see [sia.Task.Waits].
-const waiting sia.State = "waiting"
+// Pseudo-states: every task that waits for a person, and every pull request to be reviewed.
+const (
+	waiting sia.State = "waiting"
+	ready   sia.State = "ready"
+)
 
 // tasksPage is one page of search results.
 type tasksPage struct {
 	repoChoice
-	State      sia.State       `json:"state,omitempty"` // or waiting
+	State      sia.State       `json:"state,omitempty"` // or waiting, or ready
 	Technique  sia.TechniqueID `json:"technique,omitempty"`
 	Text       string          `json:"text,omitempty"`
 	Month      string          `json:"month,omitempty"` // of the last change, YYYY-MM
@@ -58,7 +61,9 @@ func (s *site) tasks(r *http.Request) (frame, error) {
 	f := store.Find{Repo: p.Repo, Technique: p.Technique, Text: p.Text, Skip: (p.Page - 1) * perPage, Limit: perPage + 1}
 	switch {
 	case p.State == waiting:
-		f.Temperature = sia.Warm
+		f.Temperatures = []sia.Temperature{sia.Warm, sia.Cool}
+	case p.State == ready:
+		f.Temperatures = []sia.Temperature{sia.Cold}
 	case slices.Contains(sia.States, p.State):
 		f.States = []sia.State{p.State}
 	case p.State != "":

@@ -3,6 +3,7 @@ package web_test
 import (
 	"encoding/json"
 	"flag"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -23,6 +24,7 @@ import (
 	"github.com/sia-bot/sia/app/store/storetest"
 	"github.com/sia-bot/sia/app/web"
 	"github.com/sia-bot/sia/app/web/signin"
+	"github.com/sia-bot/sia/app/web/viewer"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -230,6 +232,78 @@ func TestWhatWaitsIsFound(t *testing.T) {
 	_, body = ask(t, h, operator(), "GET /tasks?state=waiting", "")
 	if !strings.Contains(body, "green task 1") || strings.Contains(body, "busy task") ||
 		!strings.Contains(body, `<option value="waiting" selected>`) {
+		t.Errorf("the tasks that wait:\n%s", body)
+	}
+}
+
+// Passed tasks with an open pull request are listed for review, the longest wait first, and counted; others are not.
+// The list of tasks finds them.
+func TestReadyToReview(t *testing.T) {
+	s := crowded(t, 0, 0)
+	for i := range 25 {
+		task := sia.Task{ID: sia.NewTaskID(bookings.ID, 300+i), Installation: 1, Repo: bookings, Issue: 300 + i,
+			Title: fmt.Sprint("passed task ", i), State: sia.Passed, Since: start.Add(-time.Duration(i) * time.Hour),
+			Pull: sia.Pull{Number: 400 + i, Merged: i == 24}}
+		_, err := s.Apply(t.Context(), task.ID, sia.Event{ID: "restored", At: start, Fact: sia.Restored{Task: task}})
+		ok(t, err)
+	}
+	h := pages(t, s, &doer{})
+	_, body := ask(t, h, operator(), "GET /", "")
+	_, list, _ := strings.Cut(body, `Ready to review <span class="count">24</span>`)
+	list, _, _ = strings.Cut(list, "Under way ")
+	first, second := strings.Index(list, "passed task 19<"), strings.Index(list, "passed task 18<")
+	if strings.Count(list, "passed task") != 2*20 || first < 0 || second < first ||
+		!strings.Contains(list, `href="https://github.com/acme/bookings/pull/419"`) ||
+		!strings.Contains(list, `<a href="/tasks?state=ready">All 24</a>`) {
+		t.Errorf("the first page:\n%s", body)
+	}
+	_, body = ask(t, h, operator(), "GET /tasks?state=ready", "")
+	if !strings.Contains(body, "passed task 23<") || strings.Contains(body, "passed task 24<") ||
+		strings.Contains(body, "green task 1") {
+		t.Errorf("the tasks to review:\n%s", body)
+	}
+}
+
+// A draft that a person has to mark ready, and a change of a policy that a person has to approve or merge, wait for a
+// person. A change that SIA has not asked about does not, and nobody sees a change of a repository of others.
+func TestDraftsAndPoliciesWait(t *testing.T) {
+	s := crowded(t, 0, 0)
+	task := sia.Task{ID: sia.NewTaskID(bookings.ID, 300), Installation: 1, Repo: bookings, Issue: 300, State: sia.Passed,
+		Title: "left task", Since: start, Pull: sia.Pull{Number: 400, Draft: true, Refused: "the plan has no drafts"}}
+	_, err := s.Apply(t.Context(), task.ID, sia.Event{ID: "restored", At: start, Fact: sia.Restored{Task: task}})
+	ok(t, err)
+	for _, x := range []store.Experiment{
+		{ID: "asked", Phase: store.ExperimentProposed, Comment: 5, Pull: 31},
+		{ID: "better", Phase: store.ExperimentBetter, Why: store.ExperimentUnmerged + "a rule forbids it", Pull: 32},
+		{ID: "not-asked", Phase: store.ExperimentProposed, Pull: 33},
+		{ID: "being-merged", Phase: store.ExperimentBetter, Why: "12 of 20", Pull: 34},
+		{ID: "others", Phase: store.ExperimentProposed, Comment: 6, Pull: 35, Place: vault},
+	} {
+		if x.Place.ID == 0 {
+			x.Place = bookings
+		}
+		x.Installation, x.Name, x.Change, x.CreatedAt = 1, "recover", "0.1 -> 0.3", start
+		ok(t, s.SaveExperiment(t.Context(), x, ""))
+	}
+	h := pages(t, s, &doer{})
+	_, body := ask(t, h, viewer.Viewer{Repos: map[int64]viewer.Role{bookings.ID: viewer.Reads}}, "GET /", "")
+	_, list, _ := strings.Cut(body, `Waits for a person <span class="count">4</span>`)
+	list, rest, _ := strings.Cut(list, "Under way ")
+	for _, want := range []string{"green task 1", "left task", "Press “Ready for review” there.",
+		"https://github.com/acme/bookings/pull/400", `<a href="/policies/asked">`, "A 👍 on SIA&#39;s comment there",
+		"https://github.com/acme/bookings/pull/31", `<a href="/policies/better">`,
+		"a person has to merge it: a rule forbids it."} {
+		if !strings.Contains(list, want) {
+			t.Errorf("%q is missing", want)
+		}
+	}
+	if strings.Contains(list, "Ready to review") || strings.Contains(body, "not-asked") ||
+		strings.Contains(body, "others") ||
+		strings.Contains(body, "being-merged") || strings.Contains(rest, "left task") {
+		t.Errorf("the first page:\n%s", body)
+	}
+	_, body = ask(t, h, operator(), "GET /tasks?state=waiting", "")
+	if !strings.Contains(body, "left task") {
 		t.Errorf("the tasks that wait:\n%s", body)
 	}
 }

@@ -173,7 +173,7 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 	if f.Run == 0 && fact.End == sia.EndFinished && fact.Commit == "" && fact.Reason == "" && !a.Planning {
 		fact.Signals = stuck.Signals(t, stuck.Judged{Empty: true})
 	}
-	if err := w.decisions.decideInterrupt(keep, t, f, fact, interrupt.ID()); err != nil {
+	if err := w.decisions.decideInterrupt(keep, t, f, fact, interrupt); err != nil {
 		return nil, err
 	}
 	masked := sia.Masked(fact, w.Secrets.Mask)

@@ -104,20 +104,27 @@ func (w *decisionWorker) decideNow(
 	return w.Store.Decision(ctx, d.ID) // another worker may have been first
 }
 
+// ruling is the policy in force for a decision that is made within another effect, and the context of the decision.
+type ruling struct {
+	policies.Policy
+	context policies.Context
+}
+
 // inForce returns the policy in force for a type of decision that is made within another effect.
-func (w *decisionWorker) inForce(ctx context.Context, t sia.Task, typ policies.Type) (p policies.Policy, err error) {
+func (w *decisionWorker) inForce(ctx context.Context, t sia.Task, typ policies.Type) (by ruling, err error) {
 	set, err := w.Settings.Policies(ctx, t.Installation, t.Repo)
 	if err != nil {
-		return p, err
+		return by, err
 	}
 	language, err := w.language(ctx, t)
 	if err != nil {
-		return p, err
+		return by, err
 	}
-	if p, err = w.Decider.InForce(ctx, set, t, typ, language, len(w.Coders.Allowed(t.Settings))); err != nil {
-		return p, err
+	by.Policy, by.context, err = w.Decider.InForce(ctx, set, t, typ, language, len(w.Coders.Allowed(t.Settings)))
+	if err != nil {
+		return by, err
 	}
-	return p, w.Store.KeepPolicyVersion(ctx, p.ID(), string(p.Decision), p.Source)
+	return by, w.Store.KeepPolicyVersion(ctx, by.ID(), string(by.Decision), by.Source)
 }
 
 // language returns the language of most files of the task's base.
@@ -157,7 +164,7 @@ const (
 
 // decideRerun logs a policy's decision about red checks of the head. If checks that were run again have been judged, it
 // settles the earlier decision.
-func (w *decisionWorker) decideRerun(ctx context.Context, t sia.Task, f sia.Effect, j sia.Judged, policy string) error {
+func (w *decisionWorker) decideRerun(ctx context.Context, t sia.Task, f sia.Effect, j sia.Judged, by ruling) error {
 	id := fmt.Sprintf("%s/%d/rerun-%s", t.ID, f.Attempt, j.SHA)
 	if t.Gate.Doubted {
 		return w.settleRerun(ctx, id, j.Verdict)
@@ -170,10 +177,14 @@ func (w *decisionWorker) decideRerun(ctx context.Context, t sia.Task, f sia.Effe
 		choice = choseRerun
 	}
 	return w.logDecision(ctx, t, sia.Decision{
-		ID: id, Attempt: f.Attempt, Type: sia.DecideRerun, Policy: policy, Choice: choice, Propensity: 1,
+		ID: id, Attempt: f.Attempt, Type: sia.DecideRerun, Policy: by.ID(), Choice: choice, Propensity: 1,
 		Reason: fmt.Sprintf("%.2g %% chance that this failure is flaky; a re-run costs %.2g %% of another attempt",
 			100*j.Doubt.Chance, 100*j.Doubt.Cost),
-	}, j.Doubt, choseRerun, choseBlame)
+	}, struct {
+		policies.Context
+		sia.Doubt
+	}{by.context, *j.Doubt}, policies.Option{Choice: choseRerun, Score: j.Doubt.Chance},
+		policies.Option{Choice: choseBlame, Score: j.Doubt.Cost})
 }
 
 // settleRerun records whether a re-run turned the checks green, and by how much that exceeded the expectation.
@@ -203,7 +214,7 @@ func (w *decisionWorker) settleRerun(ctx context.Context, id string, v sia.GateV
 // decideInterrupt logs that an attempt was interrupted, or spared so that SIA learns how it ends, before that has any
 // consequence.
 func (w *decisionWorker) decideInterrupt(
-	ctx context.Context, t sia.Task, f sia.Effect, end sia.AttemptEnded, policy string,
+	ctx context.Context, t sia.Task, f sia.Effect, end sia.AttemptEnded, by ruling,
 ) error {
 	r, spare := cmp.Or(end.Risk, &sia.Risk{}), t.Settings.Agent.Spare
 	switch {
@@ -214,7 +225,7 @@ func (w *decisionWorker) decideInterrupt(
 		return nil
 	}
 	d := sia.Decision{
-		ID: f.Key + "/interrupt", Attempt: f.Attempt, Type: sia.DecideInterrupt, Policy: policy,
+		ID: f.Key + "/interrupt", Attempt: f.Attempt, Type: sia.DecideInterrupt, Policy: by.ID(),
 		Choice: choseInterrupt, Propensity: 1 - spare, Reason: end.Reason,
 	}
 	if r.Spared {
@@ -226,11 +237,17 @@ func (w *decisionWorker) decideInterrupt(
 			d.Outcome, d.Credit = "got nowhere", 1-r.Chance
 		}
 	}
-	return w.logDecision(ctx, t, d, r, choseInterrupt, choseGoOn)
+	return w.logDecision(ctx, t, d, struct {
+		policies.Context
+		Risk *sia.Risk `json:"risk"`
+	}{by.context, r}, policies.Option{Choice: choseInterrupt, Score: r.Chance, Propensity: 1 - spare},
+		policies.Option{Choice: choseGoOn, Score: r.Limit, Propensity: spare})
 }
 
-// logDecision sets the fields common to all decisions and logs d.
-func (w *decisionWorker) logDecision(ctx context.Context, t sia.Task, d sia.Decision, by any, options ...string) error {
+// logDecision sets the fields common to all decisions and logs d. by is the context with what else it was made by.
+func (w *decisionWorker) logDecision(
+	ctx context.Context, t sia.Task, d sia.Decision, by any, options ...policies.Option,
+) error {
 	var err error
 	if d.Context, err = json.Marshal(by); err != nil {
 		return fmt.Errorf("log decision %s: %w", d.ID, err)

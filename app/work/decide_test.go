@@ -42,7 +42,11 @@ func decider(t *testing.T) (*decisionWorker, sia.Task) {
 	return newDecisionWorker(&common{Deps: Deps{Store: s, Now: now}}), task
 }
 
-// logged returns a task's decisions, one per line.
+// inContext is a ruling with the context of a decision.
+var inContext = ruling{context: policies.Context{Language: "go", Task: policies.Features{Kind: policies.KindBug},
+	Labels: []string{"sia"}, Spent: .5}}
+
+// logged returns a task's decisions with their whole context, one per line.
 func logged(t *testing.T, w *decisionWorker, id sia.TaskID) (lines []string) {
 	t.Helper()
 	ds, err := w.Store.Decisions(t.Context(), id)
@@ -50,7 +54,9 @@ func logged(t *testing.T, w *decisionWorker, id sia.TaskID) (lines []string) {
 		t.Fatal(err)
 	}
 	for _, d := range ds {
-		if !json.Valid(d.Context) || string(d.Context) == "null" || d.Reason == "" || d.Repo != repo.ID || d.Attempt != 2 {
+		var c policies.Context
+		if err := json.Unmarshal(d.Context, &c); err != nil || cmp.Diff(inContext.context, c) != "" || d.Reason == "" ||
+			d.Repo != repo.ID || d.Attempt != 2 {
 			t.Errorf("half a decision: %+v", d)
 		}
 		lines = append(lines, fmt.Sprintf("%s %s of %s with %.1f: %q %.2f", d.Type, d.Choice, d.Options, d.Propensity,
@@ -61,10 +67,12 @@ func logged(t *testing.T, w *decisionWorker, id sia.TaskID) (lines []string) {
 
 // A doubt is logged once, even if the gate looks repeatedly, and settled by the result of the re-run.
 func TestRerunIsLoggedAndSettled(t *testing.T) {
+	const chosen = `rerun re-run of [{"choice":"re-run","score":0.2},` +
+		`{"choice":"blame the attempt","score":0.1}] with 1.0: `
 	for verdict, want := range map[sia.GateVerdict]string{
-		sia.VerdictGreen: `rerun re-run of ["re-run","blame the attempt"] with 1.0: "green" 0.80`,
-		sia.VerdictRed:   `rerun re-run of ["re-run","blame the attempt"] with 1.0: "red" -0.20`,
-		sia.VerdictNone:  `rerun re-run of ["re-run","blame the attempt"] with 1.0: "" 0.00`,
+		sia.VerdictGreen: chosen + `"green" 0.80`,
+		sia.VerdictRed:   chosen + `"red" -0.20`,
+		sia.VerdictNone:  chosen + `"" 0.00`,
 	} {
 		t.Run(string(verdict), func(t *testing.T) {
 			w, task := decider(t)
@@ -77,12 +85,12 @@ func TestRerunIsLoggedAndSettled(t *testing.T) {
 				{SHA: "abc", Verdict: sia.VerdictRerun,
 					Doubt: &sia.Doubt{Checks: []string{"test"}, Chance: 0.2, Cost: 0.1, Rerun: true}},
 			} {
-				if err := w.decideRerun(t.Context(), task, f, j, "rerun/1"); err != nil {
+				if err := w.decideRerun(t.Context(), task, f, j, inContext); err != nil {
 					t.Fatal(err)
 				}
 			}
 			task.Gate.Doubted = true
-			if err := w.decideRerun(t.Context(), task, f, sia.Judged{SHA: "abc", Verdict: verdict}, "rerun/1"); err != nil {
+			if err := w.decideRerun(t.Context(), task, f, sia.Judged{SHA: "abc", Verdict: verdict}, inContext); err != nil {
 				t.Fatal(err)
 			}
 			if d := cmp.Diff([]string{want}, logged(t, w, task.ID)); d != "" {
@@ -93,6 +101,10 @@ func TestRerunIsLoggedAndSettled(t *testing.T) {
 }
 
 func TestInterruptIsLogged(t *testing.T) {
+	options := func(chance, limit, stop, spare float64) string {
+		return fmt.Sprintf(`[{"choice":"interrupt","score":%v,"propensity":%v},`+
+			`{"choice":"go on","score":%v,"propensity":%v}]`, chance, stop, limit, spare)
+	}
 	risk := sia.Risk{Same: 1, Chance: 0.75, Limit: 0.625}
 	interrupted, spared := risk, risk
 	interrupted.Interrupted, spared.Spared = true, true
@@ -104,18 +116,19 @@ func TestInterruptIsLogged(t *testing.T) {
 		{"not watched", sia.AttemptEnded{End: sia.EndFinished}, nil},
 		{"nothing to decide", sia.AttemptEnded{End: sia.EndFinished, Risk: &sia.Risk{}}, nil},
 		{"interrupted", sia.AttemptEnded{End: sia.EndStuck, Reason: "it gets nowhere", Risk: &interrupted},
-			[]string{`interrupt interrupt of ["interrupt","go on"] with 0.9: "" 0.00`}},
+			[]string{`interrupt interrupt of ` + options(.75, .625, .9, .1) + ` with 0.9: "" 0.00`}},
 		{"interrupted by a rule", sia.AttemptEnded{End: sia.EndStuck, Reason: "the same error"},
-			[]string{`interrupt interrupt of ["interrupt","go on"] with 1.0: "" 0.00`}},
+			[]string{`interrupt interrupt of [{"choice":"interrupt","score":0,"propensity":1},{"choice":"go on","score":0}] ` +
+				`with 1.0: "" 0.00`}},
 		{"spared, and right", sia.AttemptEnded{End: sia.EndFinished, Risk: &spared, Diff: sia.DiffStat{Files: 2}},
-			[]string{`interrupt go on of ["interrupt","go on"] with 0.1: "got somewhere" -0.75`}},
+			[]string{`interrupt go on of ` + options(.75, .625, .9, .1) + ` with 0.1: "got somewhere" -0.75`}},
 		{"spared in vain", sia.AttemptEnded{End: sia.EndTurns, Risk: &spared, Diff: sia.DiffStat{Files: 2}},
-			[]string{`interrupt go on of ["interrupt","go on"] with 0.1: "got nowhere" 0.25`}},
+			[]string{`interrupt go on of ` + options(.75, .625, .9, .1) + ` with 0.1: "got nowhere" 0.25`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w, task := decider(t)
 			for range 2 { // the second time after a crash
-				if err := w.decideInterrupt(t.Context(), task, sia.Effect{Key: "k", Attempt: 2}, c.end, "interrupt/1"); err != nil {
+				if err := w.decideInterrupt(t.Context(), task, sia.Effect{Key: "k", Attempt: 2}, c.end, inContext); err != nil {
 					t.Fatal(err)
 				}
 			}

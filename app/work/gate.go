@@ -213,7 +213,7 @@ func (w *checkWorker) reportVerdict(
 			Before: gate.Green(e.in.Base, e.in.BaseStatuses, e.in.BaseWorkflows), Hunks: t.Attempt().Hunks,
 		})
 	}
-	return out, w.decisions.decideRerun(ctx, t, f, out, e.policy)
+	return out, w.decisions.decideRerun(ctx, t, f, out, e.rerun)
 }
 
 // failures returns the failures of the red checks. The long extracts of their logs are stored for the next attempt.

@@ -17,12 +17,11 @@ import (
 
 // headEvidence is the collected evidence about the head.
 type headEvidence struct {
-	in gate.Input
-	// id of the policy for re-runs of red checks; empty: not consulted
-	policy string
-	self   string          // slug of this app
-	head   github.CheckSet // source of in.Runs and in.Statuses
-	base   github.CheckSet // checks of the base commit, if in.BaseKnown
+	in    gate.Input
+	rerun ruling          // on re-runs of red checks; zero: not consulted
+	self  string          // slug of this app
+	head  github.CheckSet // source of in.Runs and in.Statuses
+	base  github.CheckSet // checks of the base commit, if in.BaseKnown
 
 	lags         bool                // GitHub does not show the head yet
 	found        *sia.Found          // how the pull request differs from the task; nil: not at all
@@ -294,12 +293,10 @@ func (w *checkWorker) fetchNeeds(ctx context.Context, t sia.Task, e *headEvidenc
 		if err := w.saveFlips(ctx, t, e.in.GreenChecks()); err != nil {
 			return err
 		}
-		p, err := w.decisions.inForce(ctx, t, policies.TypeRerun)
-		if err != nil {
+		if e.rerun, err = w.decisions.inForce(ctx, t, policies.TypeRerun); err != nil {
 			return err
 		}
-		e.policy = p.ID()
-		if e.in.Doubt, err = w.doubt(ctx, t, p.Rerun()); err != nil {
+		if e.in.Doubt, err = w.doubt(ctx, t, e.rerun.Rerun()); err != nil {
 			return err
 		}
 		e.in.DoubtKnown = true

@@ -38,9 +38,10 @@ type Settings interface {
 
 // Decider answers decisions about tasks by the policies in force.
 type Decider interface {
-	// InForce returns the policy for a decision that is made within an effect other than [sia.DoDecide].
+	// InForce returns the policy for a decision that is made within an effect other than [sia.DoDecide], and the context
+	// of the decision.
 	InForce(ctx context.Context, set *policies.Set, t sia.Task, typ policies.Type, language string, coders int) (
-		policies.Policy, error)
+		policies.Policy, policies.Context, error)
 	// Decide answers the decision of an effect. The caller logs the answer before it takes effect.
 	Decide(ctx context.Context, set *policies.Set, t sia.Task, f sia.Effect, language string,
 		coders []coder.Candidate) (sia.Decision, policies.Policy, error)

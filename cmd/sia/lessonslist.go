@@ -62,11 +62,14 @@ func (c *lessonsListCmd) Run(e *cli.Env) error {
 			[]string{"LESSON", "TYPE", "STATE", "CONFIDENCE", "FOR", "AGAINST", "SEEN", "LAST SEEN", "WHAT"},
 			func(t cli.Table, l ratedLesson) {
 				good, bad := l.Counts(time.Now())
-				what := l.Told()
+				what, confidence := l.Told(), fmt.Sprintf("%.2f", l.Confidence)
+				if l.Kind == lesson.Model {
+					what, confidence = fmt.Sprintf("%s %.0f %% passed.", what, 100*l.Passed(time.Now())), "–"
+				}
 				if len(l.Conflicts) > 0 {
 					what = "(contradicts another) " + what
 				}
-				t.Rowf("%s\t%s\t%s\t%.2f\t%.3g\t%.3g\t%d\t%s\t%s", l.ID, l.Kind, l.State, l.Confidence, good, bad,
+				t.Rowf("%s\t%s\t%s\t%s\t%.3g\t%.3g\t%d\t%s\t%s", l.ID, l.Kind, l.State, confidence, good, bad,
 					l.Occurrences, l.LastSeen.Local().Format(time.DateOnly), text.Clip(text.OneLine(what), 100))
 			})
 		if err != nil || len(shown) == 0 || c.Output == "json" {

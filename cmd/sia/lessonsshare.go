@@ -164,7 +164,7 @@ type lessonsUnshareCmd struct {
 // Run withdraws the approval.
 func (c *lessonsUnshareCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store) error {
-		was, out, err := lessonTeacher(e, s).Unshare(e.Ctx, lesson.ID(c.Lesson))
+		was, out, err := lessonTeacher(e, s).Unshare(e.Ctx, 0, lesson.ID(c.Lesson), store.Operator)
 		if err != nil {
 			return fmt.Errorf("unshare: %w", err)
 		}

@@ -100,8 +100,8 @@ var contextFields = map[sia.DecisionType][][2]string{
 		{"refused", "refused"}, {"left", "approaches left"}, {"learned", "outcomes learned from"}},
 	sia.DecideRerun: {{"checks", "checks"}, {"good", "right"}, {"flake", "by accident"}, {"chance", "right although red"},
 		{"cost", "cost"}},
-	sia.DecideInterrupt: {{"streak", "calls alike"}, {"same", "same error"}, {"idle", "idle"}, {"spent", "spent"},
-		{"chance", "chance"}, {"limit", "limit"}},
+	sia.DecideInterrupt: {{"risk.streak", "calls alike"}, {"risk.same", "same error"}, {"risk.idle", "idle"},
+		{"risk.spent", "spent"}, {"risk.chance", "chance"}, {"risk.limit", "limit"}},
 }
 
 // conditions maps the conditions of selectors to fields in the log.

@@ -74,6 +74,16 @@ func (l Lesson) Confidence(now time.Time) float64 {
 	return .5 + (good-bad)/(2+good+bad)/2
 }
 
+// Passed returns the share of attempts that passed, 0–1, of a lesson about a model; the latest count most. It is not a
+// confidence: the lesson advises nothing.
+func (l Lesson) Passed(now time.Time) float64 {
+	good, bad := l.Counts(now)
+	if good+bad == 0 {
+		return 0
+	}
+	return good / (good + bad)
+}
+
 // Lower returns the 20 % quantile of that distribution: with a probability of 80 % the lesson is at least this good.
 func (l Lesson) Lower(now time.Time) float64 {
 	good, bad := l.Counts(now)

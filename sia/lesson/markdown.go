@@ -244,10 +244,10 @@ const (
 	keyConflicts  = "Contradicts"
 )
 
-// figureKeys are the fields that are SIA's to count. They are ignored when read: the JSON file has them.
-var figureKeys = []string{keyConfidence, keyEvidence, keySeen, keyFrom, keyConflicts}
+// figureKeys are fields that are SIA's to count. They are ignored when read: the JSON file has them.
+var figureKeys = []string{keyConfidence, keySeen, keyConflicts}
 
-// provenanceText returns the provenance of a lesson.
+// provenanceText returns the provenance of a lesson in a format that can be parsed.
 func provenanceText(p Provenance) string {
 	parts := []string{string(p.Source)}
 	if p.Task != "" {

@@ -90,17 +90,29 @@ func TestSheetGolden(t *testing.T) {
 	}
 }
 
-// Everything that users may edit of a lesson is parsed back unchanged; SIA's figures, words and forgotten lessons are
-// in the machine-readable file.
+// Everything that users may edit of a lesson is parsed back unchanged, and so are its origin and evidence. The words,
+// the other figures and forgotten lessons are in the machine-readable file.
 func TestSheetReadsBack(t *testing.T) {
 	s := parse(t, write(t, learned(), ""))
 	want := learned()[:3]
 	for i, l := range want {
 		want[i] = lesson.Lesson{ID: l.ID, Repo: l.Repo, Kind: l.Kind, State: l.State, Context: l.Context, Text: l.Text,
-			Correction: l.Correction, Action: l.Action, Outcome: l.Outcome, Tags: l.Tags, Tools: l.Tools}
+			Correction: l.Correction, Action: l.Action, Outcome: l.Outcome, Tags: l.Tags, Tools: l.Tools, From: l.From,
+			Good: l.Good, Bad: l.Bad, CountedAt: l.CountedAt}
 	}
 	if d := cmp.Diff(want, s.Lessons); d != "" {
 		t.Error(d)
+	}
+	for i, line := range []string{"Evidence:** a lot for", "Evidence:** 1 for, 1..2 against, counted 2026-03-01T10:00:00Z",
+		"From:** outcomes, task 99-1"} {
+		key, _, _ := strings.Cut(line, " ")
+		lines := strings.SplitAfter(write(t, learned(), ""), "\n")
+		at := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, "- **"+key) })
+		lines[at] = "- **" + line + "\n"
+		l := parse(t, strings.Join(lines, "")).Lessons[0]
+		if evidence := i < 2; evidence != l.CountedAt.IsZero() || evidence && l.Good != 0 || evidence == (l.From.Source == "") {
+			t.Errorf("%s: %+v", line, l)
+		}
 	}
 	if len(s.New)+len(s.Problems) != 0 {
 		t.Errorf("SIA's own file has additions %v and problems %v", s.New, s.Problems)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -290,7 +291,34 @@ var fieldSetters = map[string]func(*Lesson, string) error{
 		}
 		return nil
 	},
+	// Origin and evidence are SIA's; what doesn't parse, or is edited, is no problem ([Edits]).
+	keyEvidence: func(l *Lesson, v string) error {
+		if m := evidenceForm.FindStringSubmatch(v); m != nil {
+			good, err := strconv.ParseFloat(m[1], 64)
+			bad, berr := strconv.ParseFloat(m[2], 64)
+			at, terr := time.Parse(time.RFC3339, m[3])
+			if errors.Join(err, berr, terr) == nil {
+				l.Good, l.Bad, l.CountedAt = good, bad, at.UTC()
+			}
+		}
+		return nil
+	},
+	keyFrom: func(l *Lesson, v string) error {
+		if m := fromForm.FindStringSubmatch(v); m != nil {
+			l.From = Provenance{Source: Source(m[1]), Task: sia.TaskID(m[2]), By: sia.Actor{Login: m[5]}}
+			l.From.Issue, _ = strconv.Atoi(m[3])
+			l.From.Attempt, _ = strconv.Atoi(m[4])
+			l.From.By.ID, _ = strconv.ParseInt(m[6], 10, 64)
+		}
+		return nil
+	},
 }
+
+var (
+	evidenceForm = lazyregexp.New(`^([0-9.]+) for, ([0-9.]+) against, counted (\S+)$`)
+	fromForm     = lazyregexp.New(`^(outcome|person|pattern|organisation)(?:, task (\S+?))?(?:, issue #([0-9]+))?` +
+		`(?:, attempt ([0-9]+))?(?:, by @(.*) \((-?[0-9]+)\))?$`)
+)
 
 func splitNames(v string) []string {
 	var out []string

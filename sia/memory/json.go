@@ -83,7 +83,7 @@ func ParseJSON(path string, file []byte) (File, error) {
 		err = json.Unmarshal(newest, &f)
 	}
 	if err == nil {
-		err = f.checkKeys()
+		err = f.check()
 	}
 	if err != nil {
 		return broken(0, err)
@@ -106,14 +106,33 @@ func explainJSON(file []byte, err error) (line int, _ error) {
 	return 0, err
 }
 
-// checkKeys returns an error if a value is missing by which the file, an attempt or a part is known.
-func (f File) checkKeys() error {
-	if f.SchemaVersion < 1 || f.TaskID == "" {
-		return errors.New("schema_version or task_id is missing")
+// The values of fields in the file.
+var (
+	outcomes = []sia.AttemptOutcome{sia.AttemptPass, sia.AttemptFail, sia.AttemptCheckpoint, sia.AttemptError,
+		sia.AttemptCancelled, sia.AttemptAsked}
+	aftermaths = []sia.Aftermath{sia.MergedUnchanged, sia.MergedEdited, sia.Abandoned}
+)
+
+// check returns an error if a value is missing by which the file, an attempt or a part is known, or if a status or an
+// outcome is none of SIA's.
+func (f File) check() error {
+	if f.SchemaVersion < 1 || f.TaskID == "" || f.Status == "" || f.Attempts == nil {
+		return errors.New("schema_version, task_id, status or attempts is missing")
+	}
+	if err := errors.Join(oneOf("status", f.Status, sia.States), oneOf("aftermath", f.Aftermath, aftermaths)); err != nil {
+		return err
+	}
+	for i, p := range f.PromptsTried {
+		if err := oneOf(fmt.Sprintf("prompts_tried[%d].outcome", i), p.Outcome, outcomes); err != nil {
+			return err
+		}
 	}
 	for i, a := range f.Attempts {
 		if a.AttemptNumber < 1 {
 			return fmt.Errorf("attempts[%d] has no attempt_number of 1 or more", i)
+		}
+		if err := oneOf(fmt.Sprintf("attempts[%d].outcome", i), a.Outcome, outcomes); err != nil {
+			return err
 		}
 		for j, p := range a.Parts {
 			if p.Number < 1 {
@@ -122,6 +141,18 @@ func (f File) checkKeys() error {
 		}
 	}
 	return nil
+}
+
+// oneOf returns an error if a field has a value that is none of all.
+func oneOf[T ~string](field string, value T, all []T) error {
+	if value == "" || slices.Contains(all, value) {
+		return nil
+	}
+	words := make([]string, len(all))
+	for i, w := range all {
+		words[i] = string(w)
+	}
+	return fmt.Errorf("%s: %q is none of %s", field, value, strings.Join(words, ", "))
 }
 
 // mergeFile adds the parts of the previous file that ours does not have.

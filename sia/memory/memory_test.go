@@ -319,6 +319,12 @@ func TestBrokenFileIsKept(t *testing.T) {
 		{"an attempt without a number", edit(`"attempt_number": 1,`, ``), "attempts[0] has no attempt_number", 0},
 		{"newer", edit(`"schema_version": 2`, `"schema_version": 3`), "update SIA", 0},
 		{"a field is gone", edit(`"task_id": "99-1",`, ``), "task_id", 0},
+		{"no attempts", edit(`"attempts": [`, `"tries": [`), "attempts is missing", 0},
+		{"an unknown status", edit(`"status": "passed"`, `"status": "done"`), `status: "done" is none of queued, `, 0},
+		{"an unknown outcome", edit(`"outcome": "fail"`, `"outcome": "by hand: flaky runner"`),
+			`attempts[0].outcome: "by hand: flaky runner" is none of pass, fail, `, 0},
+		{"an unknown aftermath", edit(`"aftermath": "edited"`, `"aftermath": "sold"`),
+			`aftermath: "sold" is none of merged, edited, abandoned`, 0},
 		{"not a time", edit(`"2026-03-01T08:00:00Z"`, `"yesterday"`), "yesterday", 0},
 		{"a conflict", "<<<<<<< HEAD\n" + string(good), "invalid character", 1},
 		{"half a file", string(good[:len(good)/2]), "unexpected end", 1 + strings.Count(string(good[:len(good)/2]), "\n")},
@@ -338,9 +344,9 @@ func TestBrokenFileIsKept(t *testing.T) {
 		})
 	}
 
-	// SIA's own values are written again, whatever they were changed to.
-	for old, changed := range map[string]string{`"outcome": "fail"`: `"outcome": "meh"`,
-		`"aftermath": "edited"`: `"aftermath": "sold"`, `"confidence": 0.85`: `"confidence": 85`} {
+	// SIA's own values are written again.
+	for old, changed := range map[string]string{`"outcome": "fail"`: `"outcome": "error"`,
+		`"aftermath": "edited"`: `"aftermath": "merged"`, `"confidence": 0.85`: `"confidence": 85`} {
 		got, err := memory.JSON(story(), links(), []byte(edit(old, changed)))
 		if d := cmp.Diff(string(good), string(got)); err != nil || d != "" {
 			t.Errorf("%s: %v %s", changed, err, d)

@@ -11,6 +11,9 @@ if [ ! -e made ]; then
     if [ -n "$CREATE" ]; then
         printf '%s\n' "$CREATE" | "$BIN/postgres" --single -D data -c fsync=off postgres
     fi
+    if [ -n "${EXTENSION:-}" ]; then
+        printf 'CREATE EXTENSION %s\n' "$EXTENSION" | "$BIN/postgres" --single -D data -c fsync=off "$DATABASE"
+    fi
     : > made
 fi
 rm -rf run data/postmaster.pid # of a server that was killed, whose number another process may have now
