@@ -306,6 +306,18 @@ func TestUpsertCheckRun(t *testing.T) {
 	do(2, 3) // its id was not kept
 	spec.Status, spec.Conclusion = "completed", "success"
 	do(0, 3)
+
+	// One that is found and says the same already, as of settings that stay broken, is not written again.
+	written := len(w.got("PATCH"))
+	do(0, 3)
+	if n := len(w.got("PATCH")); n != written {
+		t.Errorf("written %d times", n-written)
+	}
+	spec.Summary = "another"
+	do(0, 3)
+	if n := len(w.got("PATCH")); n != written+1 {
+		t.Errorf("written %d times", n-written)
+	}
 }
 
 // TestAnnotationsAreNotSentTwice: GitHub appends what it receives, also if its response is lost; the number of

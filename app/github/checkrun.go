@@ -33,8 +33,9 @@ type CheckRunSpec struct {
 }
 
 // UpsertCheckRun creates or updates the check run of the app with an external id on a commit, and returns the run's id.
-// known is the id if the caller has it, or [Unwritten], or 0. A completed check run can't be reopened: if the check
-// continues after that, a new check run of that name is created, and counts instead.
+// known is the id if the caller has it, or [Unwritten], or 0: then it is looked for, and not written if it says the
+// same already. A completed check run can't be reopened: if the check continues after that, a new check run of that
+// name is created, and counts instead.
 //
 // Check runs of other apps don't count, whatever their external id.
 func (r *Repo) UpsertCheckRun(ctx context.Context, spec CheckRunSpec, known int64) (id int64, err error) {
@@ -51,8 +52,19 @@ func (r *Repo) UpsertCheckRun(ctx context.Context, spec CheckRunSpec, known int6
 	if now.GetOutput().GetAnnotationsCount() > 0 {
 		spec.Annotations = nil
 	}
+	if known == 0 && spec.shownBy(now) {
+		return now.GetID(), nil
+	}
 	_, err = r.writeCheckRun(ctx, spec, now.GetID())
 	return now.GetID(), err
+}
+
+// shownBy reports whether a check run says all of this already. A spec with buttons is never shown, since GitHub does
+// not return them.
+func (s CheckRunSpec) shownBy(now *gh.CheckRun) bool {
+	want, got := s.output(), now.GetOutput()
+	return len(s.Actions)+len(s.Annotations) == 0 && now.GetStatus() == s.Status && now.GetConclusion() == s.Conclusion &&
+		got.GetTitle() == want.GetTitle() && got.GetSummary() == want.GetSummary() && got.GetText() == want.GetText()
 }
 
 // EditCheckRun updates a check run of the app without reading it first. ok is false if that is impossible: it was

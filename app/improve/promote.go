@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/sia-bot/sia/app/atomicfile"
 	"github.com/sia-bot/sia/sia/improve"
@@ -53,7 +54,7 @@ func (i *Iteration) Promote(s Subject, after improve.File) (p Promotion, err err
 	if s.File.Absent {
 		err = create(s.Target, []byte(after.Text))
 	} else {
-		err = replace(s.Target, []byte(after.Text))
+		p.Notes, err = i.replace(s, after.Text, os.Rename)
 	}
 	if err != nil {
 		return p, err
@@ -77,15 +78,50 @@ func create(path string, content []byte) error {
 	return err
 }
 
-// replace replaces a file by one of the same mode, regardless of the umask.
-func replace(path string, content []byte) error {
-	info, err := os.Stat(path)
+// replace replaces a file by one of the same mode, owner and group. It returns ErrChanged if the file is not the one
+// that was read. rename is [os.Rename], except in tests.
+func (i *Iteration) replace(s Subject, text string, rename func(from, to string) error) (notes []string, err error) {
+	dir := filepath.Dir(s.Target)
+	fresh, old := filepath.Join(dir, ".sia-new-"+i.Name), filepath.Join(dir, ".sia-old-"+i.Name)
+	info, err := os.Stat(s.Target)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	mode := info.Mode().Perm()
-	if err := atomicfile.Replace(path, content, mode); err != nil {
-		return err
+	if err := atomicfile.Create(fresh, []byte(text), mode); err != nil {
+		return nil, err
 	}
-	return os.Chmod(path, mode)
+	defer func() { _ = os.Remove(fresh) }() // it is gone if it was renamed
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		if err := os.Lchown(fresh, int(st.Uid), int(st.Gid)); err != nil {
+			notes = append(notes, "the file has another owner or group now: "+cause(err).Error())
+		}
+		if st.Nlink > 1 {
+			notes = append(notes, fmt.Sprintf("the file has %d names (hard links); the others keep the old content",
+				st.Nlink))
+		}
+	}
+	if err := os.Chmod(fresh, mode); err != nil { // regardless of the umask
+		return nil, err
+	}
+	linked := os.Link(s.Target, old) == nil // not every file system has hard links
+	defer func() {
+		if linked {
+			_ = os.Remove(old) // it is gone if it was put back
+		}
+	}()
+	if now, err := readFile(s.Target); err != nil || now != s.File {
+		return nil, errors.Join(ErrChanged, err)
+	}
+	if err := rename(fresh, s.Target); err != nil {
+		return nil, err
+	}
+	if now, err := readFile(old); linked && (err != nil || now != s.File) { // somebody wrote to it at the last moment
+		if err := os.Rename(old, s.Target); err != nil {
+			linked = false
+			return nil, fmt.Errorf("somebody changed it meanwhile, and their version is now %s: %w", old, err)
+		}
+		return nil, ErrChanged
+	}
+	return notes, atomicfile.SyncFolder(dir)
 }

@@ -159,6 +159,23 @@ func TestChangedMeanwhile(t *testing.T) {
 	}
 }
 
+// What somebody writes into the file at the moment of its replacement is put back.
+func TestChangedAtTheLastMoment(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file.txt")
+	write(t, path, before)
+	s, i := begin(t, path)
+	_, err := i.Replace(s, after, func(from, to string) error {
+		write(t, to, theirs)
+		return os.Rename(from, to)
+	})
+	if !errors.Is(err, place.ErrChanged) || read(t, path) != theirs {
+		t.Errorf("%v; the file is %q", err, read(t, path))
+	}
+	if names := entries(t, s.Root); !slices.Equal(names, []string{".sia", "file.txt"}) {
+		t.Errorf("beside the file: %q", names)
+	}
+}
+
 // A missing file is created with its folders.
 func TestNewFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sub", "file.txt")
@@ -253,12 +270,19 @@ func TestModeAndLinks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if os.Geteuid() == 0 {
+		if err := errors.Join(os.Lchown(path, 1234, 1235), os.Chmod(path, 0o773)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	was := owner(t, path)
 	s, i := begin(t, link)
 	p, err := i.Promote(s, improve.File{Text: after})
-	if err != nil || read(t, path) != after || read(t, hard) != before {
-		t.Fatalf("%+v %v", p, err)
+	if err != nil || read(t, path) != after || read(t, hard) != before || owner(t, path) != was {
+		t.Fatalf("%+v %v %v, want %v", p, err, owner(t, path), was)
 	}
-	if said := strings.Join(p.Notes, "\n"); !strings.Contains(said, "the path is a link") {
+	if said := strings.Join(p.Notes, "\n"); !strings.Contains(said, "the path is a link") ||
+		!strings.Contains(said, "2 names (hard links)") {
 		t.Errorf("notes: %s", said)
 	}
 	info, err := os.Lstat(path)
@@ -287,6 +311,16 @@ func TestPromotionFails(t *testing.T) {
 	if err == nil || p.Promoted || p.Why == "" || read(t, path) != before || read(t, p.Kept) != after {
 		t.Errorf("%+v %v", p, err)
 	}
+}
+
+// owner returns the user and the group of a file.
+func owner(t *testing.T, path string) [2]uint32 {
+	t.Helper()
+	var st syscall.Stat_t
+	if err := syscall.Lstat(path, &st); err != nil {
+		t.Fatal(err)
+	}
+	return [2]uint32{st.Uid, st.Gid}
 }
 
 func begin(t *testing.T, path string) (place.Subject, *place.Iteration) {

@@ -108,7 +108,8 @@ func (n *Notifier) sendNeeded(ctx context.Context, c *channelState, waiting []ne
 	})
 }
 
-// unsent returns what waits without a message to a channel.
+// unsent returns what waits without a message to a channel. What was refused comes last, so that it doesn't block the
+// rest.
 func (n *Notifier) unsent(ctx context.Context, c *channelState, waiting []need) (unsent []need, err error) {
 	var keys []string
 	for _, w := range waiting {
@@ -123,5 +124,6 @@ func (n *Notifier) unsent(ctx context.Context, c *channelState, waiting []need) 
 			unsent = append(unsent, w)
 		}
 	}
+	slices.SortStableFunc(unsent, func(a, b need) int { return cmp.Compare(c.refusals[a.key], c.refusals[b.key]) })
 	return unsent, nil
 }

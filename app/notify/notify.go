@@ -6,8 +6,8 @@
 //   - A [Channel] delivers messages. [Config] configures the channels; there is none by default.
 //   - There is no queue. Each minute a [Notifier] checks what waits for a user (needed.go) and
 //     whether a summary is due (summary.go), and sends what a channel has not received yet. The database
-//     records the sent messages, so a restart repeats nothing: a message is sent twice only if it could not
-//     be recorded. Messages that are obsolete before they are sent are dropped.
+//     records the sent messages, so a restart repeats nothing: a message is sent twice only if the process
+//     ends between sending and recording it. Messages that are obsolete before they are sent are dropped.
 //   - A channel that fails is paused, longer each time, for an hour at most. The first failure and the
 //     recovery are logged. Channels don't wait for each other, and no task waits for them.
 //
@@ -31,6 +31,8 @@ const (
 	sendTimeout = 15 * time.Second // of one message
 	minPause    = time.Minute      // after the first failure of a channel; doubled after each further one
 	maxPause    = time.Hour        // maximum pause
+	maxRefusals = 3                // refusals of a message after which it is given up
+	finished    = -1               // in place of refusals: the message was sent or given up, and is not recorded
 )
 
 // Channel delivers messages to users. It is safe for concurrent use.
@@ -74,8 +76,9 @@ type Notifier struct {
 // channelState is a channel with its state; it is used by one round at a time.
 type channelState struct {
 	Channel
-	failures int       // in a row
-	pause    time.Time // end of the pause
+	failures int            // in a row
+	pause    time.Time      // end of the pause
+	refusals map[string]int // of messages, by key; or finished
 }
 
 // New returns a notifier for channels. secrets masks the messages.
@@ -84,7 +87,7 @@ func New(from Reader, channels []Channel, summary Summary, links render.Links, s
 ) *Notifier {
 	n := &Notifier{from: from, links: links, secrets: secrets, summary: summary, log: log, now: now}
 	for _, c := range channels {
-		n.channels = append(n.channels, &channelState{Channel: c})
+		n.channels = append(n.channels, &channelState{Channel: c, refusals: map[string]int{}})
 	}
 	return n
 }
@@ -119,46 +122,56 @@ func (n *Notifier) run(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// send sends one message, and records it if it is finished: sent, or given up because it was refused. If the channel or
-// the database fails, the channel is paused. It returns only errors of the database.
+// send sends one message, and records it if it is finished: sent, or given up because it was refused again and again.
+// If the channel fails, it is paused. Until a finished message is recorded, this process does not send it again. The
+// error is one of the database.
 func (n *Notifier) send(
 	ctx context.Context, c *channelState, key string, m render.Notice, record func() error,
 ) error {
-	if n.now().Before(c.pause) {
+	if c.refusals[key] != finished && !n.finish(ctx, c, key, m) {
 		return nil
+	}
+	err := record()
+	if c.refusals[key] = finished; err == nil {
+		delete(c.refusals, key)
+	}
+	return err
+}
+
+// finish sends one message, unless the channel is paused, and reports whether it is finished.
+func (n *Notifier) finish(ctx context.Context, c *channelState, key string, m render.Notice) bool {
+	if n.now().Before(c.pause) {
+		return false
 	}
 	m.Title, m.Text = n.secrets.Mask(m.Title), n.secrets.Mask(m.Text)
 	sending, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
 	err := c.Send(sending, key, m)
+	if len(c.refusals) > maxWaiting { // most are of obsolete messages
+		clear(c.refusals)
+	}
 	switch {
 	case err == nil:
-	case ctx.Err() != nil: // the process stops
-		return nil
-	case sia.IsPermanent(err):
-		n.log.ErrorContext(ctx, "a message to people is given up: it was refused", "channel", c.Name(), "message", m.Title,
-			"error", err)
-	default:
-		if c.failures == 0 {
-			n.log.WarnContext(ctx, "a message to people was not sent; it is tried again, and tasks don't wait for it",
-				"channel", c.Name(), "error", err, "fix", "`sia doctor` says what is wrong, `sia notify test` sends a message")
+		if c.failures > 0 {
+			n.log.InfoContext(ctx, "messages to people arrive again", "channel", c.Name())
 		}
-		c.postpone(n.now(), err)
-		return nil
-	}
-	if err := record(); err != nil { // a read-only database would repeat the message each minute
-		c.postpone(n.now(), err)
-		return err
-	}
-	if c.failures > 0 && err == nil {
-		n.log.InfoContext(ctx, "messages to people arrive again", "channel", c.Name())
 		c.failures = 0
+		return true
+	case ctx.Err() != nil: // the process stops
+		return false
+	case c.failures == 0:
+		n.log.WarnContext(ctx, "a message to people was not sent; it is tried again, and tasks don't wait for it",
+			"channel", c.Name(), "error", err, "fix", "`sia doctor` says what is wrong, `sia notify test` sends a message")
 	}
-	return nil
-}
-
-// postpone pauses a channel after a failure.
-func (c *channelState) postpone(now time.Time, err error) {
 	pause := max(minPause<<min(c.failures, 6), min(sia.RetryAfter(err), maxPause))
-	c.failures, c.pause = c.failures+1, now.Add(min(pause, maxPause))
+	c.failures, c.pause = c.failures+1, n.now().Add(min(pause, maxPause))
+	if sia.IsPermanent(err) {
+		c.refusals[key]++
+	}
+	if c.refusals[key] < maxRefusals {
+		return false
+	}
+	n.log.ErrorContext(ctx, "a message to people is given up: it was refused again and again", "channel", c.Name(),
+		"message", m.Title, "error", err)
+	return true
 }

@@ -147,7 +147,7 @@ func boardTask(t sia.Task, l Links) string {
 	}
 	row := fmt.Sprintf("**%s %s**  \n%s\n", link(fmt.Sprintf("#%d", t.Issue), l.Issue(t.Repo, t.Issue)),
 		Line(t.Title, 100), Line(said, 300))
-	for _, o := range Offers(t) {
+	for _, o := range clicks(t) {
 		switch o.Name {
 		case actionGo, ActionRetry, ActionResume, ActionPause, ActionStop:
 			row += boardBox(o.Name, t.Issue, text.Capital(o.Does))

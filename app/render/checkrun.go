@@ -81,7 +81,7 @@ func checkText(t sia.Task, l Links) string {
 const maxActions = 3
 
 func actions(t sia.Task) (out []view.Action) {
-	for _, o := range Offers(t) {
+	for _, o := range clicks(t) {
 		if o.Button() != "" && len(out) < maxActions {
 			out = append(out, view.Action{Label: o.Button(), Description: text.Capital(o.Does), Identifier: o.Name})
 		}

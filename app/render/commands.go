@@ -34,10 +34,20 @@ func (o Offer) Button() string { return buttons[o.Name] }
 
 var pause = Offer{ActionPause, "/sia pause", "holds the task where it is"}
 
-// PageOffers lists the offers with a button on a task's page, where a task that waits for a person can be paused, too.
+// PageOffers lists the offers with a button on a task's page, where a task that asks something can be paused, too.
 func PageOffers(t sia.Task) []Offer {
-	all := slices.DeleteFunc(Offers(t), func(o Offer) bool { return o.Button() == "" })
-	if t.State == sia.Escalated || AwaitsTestAcceptance(t) {
+	all := slices.DeleteFunc(clicks(t), func(o Offer) bool { return o.Button() == "" })
+	if t.State == sia.Escalated {
+		all = slices.Insert(all, len(all)-1, pause) // before Stop
+	}
+	return all
+}
+
+// clicks lists the offers for a button or a box. Unlike the brief list of a comment, it has Pause while changes to
+// tests wait for a person.
+func clicks(t sia.Task) []Offer {
+	all := Offers(t)
+	if AwaitsTestAcceptance(t) {
 		all = slices.Insert(all, len(all)-1, pause) // before Stop
 	}
 	return all

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/sia"
 )
@@ -38,6 +40,30 @@ func TestChangesToAccept(t *testing.T) {
 	task.Accepted = append(task.Accepted, task.Head)
 	if first, more := render.ChangesToAccept(task); len(first)+more != 0 {
 		t.Errorf("they are accepted already: %q", first)
+	}
+}
+
+// A task whose changed tests wait for a person can be paused by a click, wherever there is something to click.
+func TestPauseBesideTestChanges(t *testing.T) {
+	var names [][]string
+	for _, t := range []sia.Task{tampered(), escalated()} {
+		var buttons, page []string
+		for _, a := range render.CheckRun(t, nil, links).Actions {
+			buttons = append(buttons, a.Identifier)
+		}
+		for _, o := range render.PageOffers(t) {
+			page = append(page, o.Name)
+		}
+		names = append(names, buttons, page)
+	}
+	want := [][]string{{"accept-tests", "pause", "stop"}, {"accept-tests", "pause", "stop"}, {"retry", "stop"},
+		{"retry", "pause", "stop"}}
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Error(diff)
+	}
+	board := render.BoardBody(render.Board{Tasks: []sia.Task{tampered()}}, links)
+	if !strings.Contains(board, "<!-- sia:do pause 12 -->") {
+		t.Error(board)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -135,10 +136,18 @@ func misspelledVariables(environ, given []string) (all []doctorFinding) {
 	return all
 }
 
-// configFindings returns a finding for each problem of a configuration. The problems say what to do.
+// fixOfProblem matches a problem of a configuration, and captures what is wrong and what to do.
+var fixOfProblem = regexp.MustCompile(`^(.*?)[:;] ((?:set|check|give) .*)$`)
+
+// configFindings returns a finding for each problem of a configuration.
 func configFindings(err error) (all []doctorFinding) {
 	for problem := range strings.Lines(err.Error()) {
-		all = append(all, doctorFinding{What: "configuration", Detail: strings.TrimSpace(problem)})
+		f := doctorFinding{What: "configuration", Detail: strings.TrimSpace(problem),
+			Fix: "docs/configuration.md lists what can be set"}
+		if m := fixOfProblem.FindStringSubmatch(f.Detail); m != nil {
+			f.Detail, f.Fix = m[1], m[2]
+		}
+		all = append(all, f)
 	}
 	return all
 }

@@ -91,7 +91,7 @@ func readModels(name string) (c app.ModelsConfig, ok bool, _ error) {
 	if err != nil {
 		return c, false, fmt.Errorf("configuration file: %w", err)
 	}
-	f := &modelsFile{File: yamlfile.Parse(b, yamlfile.Form{Key: "setting", Most: maxConfig, Others: true}),
+	f := &modelsFile{File: yamlfile.Parse(b, yamlfile.Form{Key: "setting", Most: maxConfig, Lenient: true}),
 		models: map[string]app.ModelConfig{}}
 	var order rolesEntry
 	var coders map[string]coderEntry

@@ -5,8 +5,8 @@
 // problems of a file are reported together. A value that a file omits is unchanged: a table keeps the entries that the
 // file does not name, and a list is replaced as a whole.
 //
-// Files are untrusted input: their size and nesting are bounded, anchors, aliases and tags are rejected, and no content
-// makes the package panic.
+// Files are untrusted input: their size and nesting are bounded, anchors, aliases and tags are rejected unless the form
+// is lenient, and no content makes the package panic.
 //
 // The package does not depend on the kind of file. Start reading at [Parse], then [File.Into].
 package yamlfile

@@ -18,9 +18,13 @@ import (
 
 // Form describes a kind of file.
 type Form struct {
-	Key    string // name of a key in messages, such as "setting"
-	Most   int    // maximum size, in bytes
-	Others bool   // top-level keys that Into does not know are for another reader
+	Key  string // name of a key in messages, such as "setting"
+	Most int    // maximum size, in bytes
+
+	// Lenient is for a file that another reader takes, too, which is not strict. Top-level keys that Into does not know
+	// are that reader's. Anchors, aliases, merges and tags may occur; a number may be a text and a text a number, and an
+	// empty value is one that is not set.
+	Lenient bool
 }
 
 // File is a file with one YAML document.
@@ -111,7 +115,7 @@ func (f *File) IsList(key string) bool {
 // Keys returns the keys of a top-level section, in the order of the file.
 func (f *File) Keys(section string) (keys []string) {
 	if s := f.topLevel(section); s != nil {
-		for _, v := range Entries(s.Value) {
+		for _, v := range f.pairs(s.Value, maxMerges) {
 			keys = append(keys, v.Key.GetToken().Value)
 		}
 	}

@@ -74,7 +74,7 @@ func (f *File) mapping(n ast.Node, path string, fields []field, want func(string
 	f.entries(n, path, example(fields), func(v *ast.MappingValueNode, key, at string) {
 		i := slices.IndexFunc(fields, func(one field) bool { return one.key == key })
 		if i < 0 {
-			if path != "" || !f.form.Others {
+			if path != "" || !f.form.Lenient {
 				f.unknown(v, at, key, fields, want)
 			}
 			return
@@ -85,7 +85,7 @@ func (f *File) mapping(n ast.Node, path string, fields []field, want func(string
 
 // entries calls each for the entries of a mapping. It accepts an empty value, because all entries may be commented out.
 func (f *File) entries(n ast.Node, path, example string, each func(v *ast.MappingValueNode, key, at string)) {
-	values := Entries(n)
+	values := f.pairs(n, maxMerges)
 	if _, empty := n.(*ast.NullNode); values == nil && !empty && n.Type() != ast.MappingType {
 		what := "the file"
 		if path != "" {
@@ -97,19 +97,19 @@ func (f *File) entries(n ast.Node, path, example string, each func(v *ast.Mappin
 	}
 	seen := map[string]bool{}
 	for _, v := range values {
-		name, ok := v.Key.(*ast.StringNode)
+		name, ok := f.scalar(v.Key)
 		if !ok {
 			f.problem(v.Key.GetToken(), path, "", "names of %ss are plain words; this is %s", f.form.Key, f.kind(v.Key))
 			continue
 		}
-		at := below(path, name.Value)
-		if seen[name.Value] {
+		at := below(path, name)
+		if seen[name] {
 			f.problem(v.Key.GetToken(), at, "", "set twice; keep one")
 			continue
 		}
-		seen[name.Value] = true
+		seen[name] = true
 		f.at[at] = v.Key.GetToken()
-		each(v, name.Value, at)
+		each(v, name, at)
 	}
 }
 
@@ -157,12 +157,13 @@ func example(fields []field) string {
 
 // value decodes a node into a field.
 func (f *File) value(n ast.Node, path string, into reflect.Value, w Want, want func(string) Want) {
+	n = f.plain(n)
 	_, empty := n.(*ast.NullNode)
 	switch kind := into.Kind(); {
+	case empty && (kind == reflect.Slice || kind == reflect.Map || f.form.Lenient):
+		delete(f.at, path) // all items are commented out: it is not set
 	case isDuration(into.Type()):
 		f.duration(n, path, into, w)
-	case empty && (kind == reflect.Slice || kind == reflect.Map):
-		delete(f.at, path) // all items are commented out: it is not set
 	case kind == reflect.Struct:
 		f.mapping(n, path, fieldsOf(into, path, want), want)
 	case kind == reflect.Map:

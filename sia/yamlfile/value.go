@@ -37,7 +37,7 @@ func (f *File) boolean(n ast.Node, path string, into reflect.Value) {
 var plainInt = regexp.MustCompile(`^[-+]?[0-9]+$`)
 
 func (f *File) integer(n ast.Node, path string, into reflect.Value, w Want) {
-	s := numberText(n)
+	s := f.numberText(n)
 	v, err := strconv.ParseInt(s, 10, 64)
 	switch {
 	case err != nil || !plainInt.MatchString(s):
@@ -50,7 +50,7 @@ func (f *File) integer(n ast.Node, path string, into reflect.Value, w Want) {
 }
 
 func (f *File) number(n ast.Node, path string, into reflect.Value, w Want) {
-	v, err := strconv.ParseFloat(numberText(n), 64)
+	v, err := strconv.ParseFloat(f.numberText(n), 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) || !w.holds(v) {
 		f.problem(n.GetToken(), path, "", "want a number%s; this is %s", w.bounds(), f.describe(n))
 		return
@@ -67,9 +67,9 @@ func (f *File) duration(n ast.Node, path string, into reflect.Value, w Want) {
 	}
 	near := ""
 	for _, unit := range []string{"s", "m", "h"} {
-		d, err := time.ParseDuration(numberText(n) + unit)
+		d, err := time.ParseDuration(f.numberText(n) + unit)
 		if err == nil && d > 0 && w.holds(d.Seconds()) {
-			near = numberText(n) + unit
+			near = f.numberText(n) + unit
 			break
 		}
 	}
@@ -83,7 +83,7 @@ func (f *File) duration(n ast.Node, path string, into reflect.Value, w Want) {
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 func (f *File) text(n ast.Node, path string, into reflect.Value, w Want) {
-	s, ok := textOf(n)
+	s, ok := f.scalar(n)
 	if len(w.Words) > 0 {
 		f.word(n, path, into, w)
 		return
@@ -186,8 +186,14 @@ func textOf(n ast.Node) (string, bool) {
 	return "", false
 }
 
-// numberText returns a number as it is written; empty if n is not a number.
-func numberText(n ast.Node) string {
+// numberText returns a number as it is written; empty if n is not a number. If the form is lenient, it is without
+// underscores and exponent, and may be a text.
+func (f *File) numberText(n ast.Node) string {
+	if s, ok := f.scalar(n); ok && f.form.Lenient {
+		if v, err := strconv.ParseFloat(strings.ReplaceAll(s, "_", ""), 64); err == nil {
+			return formatNumber(v)
+		}
+	}
 	if t := n.GetToken(); t != nil && (t.Type == token.IntegerType || t.Type == token.FloatType) {
 		return t.Value
 	}
@@ -199,7 +205,7 @@ func (f *File) describe(n ast.Node) string {
 	if s, ok := textOf(n); ok {
 		return strconv.Quote(text.Clip(s, maxShown))
 	}
-	if s := numberText(n); s != "" && len(s) < maxShown {
+	if s := f.numberText(n); s != "" && len(s) < maxShown {
 		return s
 	}
 	return f.kind(n)
