@@ -107,14 +107,16 @@ func TestMutateBlock(t *testing.T) {
 	const head = "decision: escalate # a\nname: early\nversion: 3\nreasoning: early\n"
 	next := strings.Replace(head, "3", "4", 1)
 	for _, tt := range []struct{ path, value, was, now string }{
-		{"rules.triggers", "[]", "rules:\n  triggers: # b\n    # c\n    - labels: [a]\n      failures: 2\n\n    - failures: 3\n" +
-			"    # d\n\n# e\nparameters: {ambiguity: 0.2}\n",
+		{"rules.triggers", "[]", "rules:\n  triggers: # b\n    # c\n    - labels: [a]\n      failures: 2\n\n" +
+			"    - failures: 3\n    # d\n\n# e\nparameters: {ambiguity: 0.2}\n",
 			"rules:\n  triggers: [] # b\n    # d\n\n# e\nparameters: {ambiguity: 0.2}\n"},
 		{"rules.triggers", "[{failures: 2}]", "rules:\n  triggers:\n  - labels:\n    - a\n  - failures: 3\nparameters: {}",
 			"rules:\n  triggers: [{failures: 2}]\nparameters: {}"},
-		{"rules.triggers.1", "{failures: 2}", "rules:\n  triggers:\n    - labels:\n      - a # b\n    # c\n    - failures: 3 # d\n",
+		{"rules.triggers.1", "{failures: 2}", "rules:\n  triggers:\n    - labels:\n      - a # b\n    # c\n" +
+			"    - failures: 3 # d\n",
 			"rules:\n  triggers:\n    - {failures: 2}\n    # c\n    - failures: 3 # d\n"},
-		{"rules.triggers.1.labels", "[b]", "rules:\n  triggers:\n    - labels:\n      - a\n      failures: 3\n    - failures: 4",
+		{"rules.triggers.1.labels", "[b]", "rules:\n  triggers:\n    - labels:\n      - a\n      failures: 3\n" +
+			"    - failures: 4",
 			"rules:\n  triggers:\n    - labels: [b]\n      failures: 3\n    - failures: 4"},
 		{"parameters", "{threshold: 0.4}", "parameters:\r\n  threshold: 0.5 # b\r\n  ambiguity: 0.2\r\n# c\r\n",
 			"parameters: {threshold: 0.4}\r\n# c\r\n"},

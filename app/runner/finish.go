@@ -112,15 +112,15 @@ func (r *remoteAgent) pushRefusal(ctx context.Context) (why string, err error) {
 		return "", err
 	}
 	refused, err := r.applyChange(ctx, o, pack)
-	switch {
-	case err != nil:
+	if err != nil {
 		return "", err
-	case refused != nil:
-		return refused.Error(), nil
-	case r.in.PushRefusal == nil:
-		return "", nil
 	}
-	return r.in.PushRefusal(ctx)
+	if refused != nil {
+		why = refused.Error()
+	} else if r.in.PushRefusal != nil {
+		why, err = r.in.PushRefusal(ctx)
+	}
+	return why, err
 }
 
 // rejection returns the reason for rejecting a runner's result.

@@ -158,7 +158,7 @@ func (h *Handler) changeAnswer(w http.ResponseWriter, r *http.Request, a claim) 
 		h.refuseAttempt(w, r, err)
 	case !answered:
 		w.Header().Set("Retry-After", "1")
-		writeError(w, http.StatusServiceUnavailable, "the server that has the attempt did not judge the change yet; ask again")
+		writeError(w, http.StatusServiceUnavailable, "the attempt's server did not judge the change yet; ask again")
 	default:
 		writeJSON(w, json.RawMessage(answer))
 	}

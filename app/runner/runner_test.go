@@ -250,8 +250,8 @@ func TestAttemptByARunner(t *testing.T) {
 	w.expect(http.StatusGone, o.Pass, runner.HeartbeatPath, nil)
 }
 
-// A runner that asks about its change gets the answer that the server's own judge gives on the work tree with it. What it
-// sends at the end replaces that.
+// A runner that asks about its change gets the answer that the server's own judge gives on the work tree with it. What
+// it sends at the end replaces that.
 func TestChangeOfARunnerIsJudged(t *testing.T) {
 	w := newWorld(t, "http://127.0.0.1:1")
 	hello := filepath.Join(w.space.Dir(), "hello.txt")

@@ -136,7 +136,8 @@ func (s *RunnerStore) AnswerAboutChange(ctx context.Context, key, owner string, 
 		WHERE key = ? AND owner = ? AND state = ?`, answer, key, owner, RunnerRunning)
 }
 
-// AttemptResult returns the result and the pack that a runner sent, at the end of an attempt or to ask about its change.
+// AttemptResult returns the result and the pack that a runner sent, at the end of an attempt or to ask about its
+// change.
 func (s *RunnerStore) AttemptResult(ctx context.Context, key, owner string) (result, pack []byte, err error) {
 	err = s.r.QueryRowContext(ctx, `SELECT result, pack FROM runner_attempts WHERE key = ? AND owner = ?`, key, owner).
 		Scan(&result, &pack)

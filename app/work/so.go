@@ -63,8 +63,8 @@ func (w *attemptWorker) checkClaim(
 
 // checkClaimedCommit returns why a claim about a commit is wrong: it is not in the base's history, or did not change
 // the named files. Otherwise it sets the claim's full commit name. The history omits merges and large commits, and may
-// be empty if the server sends none. If the commit is not found, a test is sufficient and the commit is removed from the
-// claim.
+// be empty if the server sends none. If the commit is not found, a test is sufficient and the commit is removed from
+// the claim.
 func checkClaimedCommit(behind []gitops.HistoryNames, c *sia.Claim, branch string) string {
 	i := slices.IndexFunc(behind, func(n gitops.HistoryNames) bool { return strings.HasPrefix(n.SHA, string(c.Commit)) })
 	switch {

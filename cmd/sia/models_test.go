@@ -66,7 +66,7 @@ coders:
 		t.Errorf("%v\n%s", err, diff)
 	}
 	for text, want := range map[string]string{
-		"models: {a: &a {<<: *a, url: http://x, modle: y}}":              ":1:40: models.a.modle: there is no such setting",
+		"models: {a: &a {<<: *a, url: http://x, mode: y}}":               ":1:40: models.a.mode: there is no such setting",
 		"models: {a: {url: http://x, model: y, context: 1.5}}":           "want a whole number from 0 to 1000000000",
 		"models: {a: {url: http://x, model: [y]}}":                       ":1:36: models.a.model: want text; this is a list",
 		"models: {a: {url: http://x, model: y}}\n---\nmodels: {b: {}}\n": ":3:7: a second YAML document; want one",

@@ -110,7 +110,8 @@ func TestSheetReadsBack(t *testing.T) {
 		at := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(l, "- **"+key) })
 		lines[at] = "- **" + line + "\n"
 		l := parse(t, strings.Join(lines, "")).Lessons[0]
-		if evidence := i < 2; evidence != l.CountedAt.IsZero() || evidence && l.Good != 0 || evidence == (l.From.Source == "") {
+		evidence := i < 2
+		if evidence != l.CountedAt.IsZero() || evidence && l.Good != 0 || evidence == (l.From.Source == "") {
 			t.Errorf("%s: %+v", line, l)
 		}
 	}
