@@ -33,7 +33,6 @@ const (
 const (
 	maxFindings        = 200 // per change set
 	maxFindingsPerFile = 20
-	maxFindingText     = 160 // runes of a quoted line
 )
 
 // Asked is who is asked first whether a finding is acceptable.
@@ -120,5 +119,5 @@ func bounded(all []Finding) []Finding {
 	return out
 }
 
-// quoted returns a line for a finding, truncated to maxFindingText runes.
-func quoted(line string) string { return text.Clip(text.OneLine(line), maxFindingText) }
+// quoted returns a line for a finding, of at most 160 runes.
+func quoted(line string) string { return text.Clip(text.OneLine(line), 160) }

@@ -37,6 +37,9 @@ func (d *setting) key(r *row) string {
 func settings(changes []Change) []Finding {
 	all, out := []*setting{}, []Finding{}
 	p := &pool{added: map[string]bool{}, removed: map[string]bool{}}
+	listed := slices.ContainsFunc(changes, func(c Change) bool {
+		return c.Status != "added" && lists.MatchString(c.Path) && !vendored.MatchString(c.Path)
+	})
 	for i := range changes {
 		c := &changes[i]
 		was, is := roleOf(c.before()), roleOf(c.Path)
@@ -44,6 +47,9 @@ func settings(changes []Change) []Finding {
 		fresh := c.Status == "added" || c.Status == "renamed" && !was.runner && !strings.HasSuffix(name, "makefile")
 		if fresh && shadow.MatchString(c.Path) && !exampleFolder.MatchString(c.Path) {
 			out = append(out, c.places(DisabledCheck, "a new file is in a runner's place, or configures it")[:1]...)
+		}
+		if vendored.MatchString(c.Path) && !listed && !is.fixture {
+			out, listed = append(out, c.places(DisabledCheck, "a dependency was changed, and what lists it was not")[0]), true
 		}
 		was.ci = was.ci || is.ci
 		script := c.Runs || commandFile.MatchString(name)
@@ -71,16 +77,15 @@ func settings(changes []Change) []Finding {
 		if d.ci {
 			added, gone = d.ciAdded, d.ciGone
 		}
-		for i := range d.new {
-			if r := &d.new[i]; !r.unchanged && r.code != "" && !p.removed[d.key(r)] {
-				added(i, r)
+		each := func(rows []row, elsewhere map[string]bool, read func(int, *row)) {
+			for i := range rows {
+				if r := &rows[i]; !r.unchanged && r.code != "" && !elsewhere[d.key(r)] {
+					read(i, r)
+				}
 			}
 		}
-		for i := range d.old {
-			if r := &d.old[i]; !r.unchanged && r.code != "" && !p.added[d.key(r)] {
-				gone(i, r)
-			}
-		}
+		each(d.new, p.removed, added)
+		each(d.old, p.added, gone)
 		d.whole()
 		out = append(out, d.findings...)
 	}
@@ -101,10 +106,7 @@ func (d *setting) whole() {
 			}
 		}
 	case d.Opaque, gone && (d.runner || d.linter || d.Runs):
-		kind := ChangedUpkeep
-		if d.runner || d.ci || d.Runs {
-			kind = DisabledCheck
-		}
+		kind := map[bool]FindingKind{true: DisabledCheck, false: ChangedUpkeep}[d.runner || d.ci || d.Runs]
 		d.findings = []Finding{{Kind: kind, Path: d.Path, Why: "what runs checks was deleted, or changed beyond comparing"}}
 	}
 }

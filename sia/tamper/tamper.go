@@ -33,10 +33,7 @@ func Find(changes []Change, protected []string, everywhere ...string) []Finding 
 	named, always := newGuard(protected), newGuard(everywhere)
 	for i := range changes {
 		c := &changes[i]
-		out = append(out, c.product(moved)...)
-		out = append(out, c.writesTests(moved)...)
-		out = append(out, c.expectedOutput()...)
-		out = append(out, c.protectedBy(named)...)
+		out = append(out, slices.Concat(c.product(moved), c.writesTests(moved), c.expectedOutput(), c.protectedBy(named))...)
 		if !roleOf(c.Path).ci {
 			out = append(out, c.protectedBy(always)...)
 		}
