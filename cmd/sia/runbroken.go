@@ -11,12 +11,12 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// brokenTests returns the base's tests, as group::test, that fail on a head although the change does not edit them. The
-// code is wrong, so the check fails, as if its command ran these tests. It waits for the tests that SIA runs, as the
-// gate does, and only while the head is on a branch.
+// brokenTests returns the evidence about tests that a head breaks although the change does not edit them. The code is
+// wrong, so the check fails, as if its command ran these tests. It waits for the tests that SIA runs, as the gate does,
+// and only while the head is on a branch.
 //
 // A broken test that the change edits may be behavior that the issue asks for: a reviewer or the user decides.
-func (r *localRun) brokenTests(ctx context.Context, head string) ([]string, error) {
+func (r *localRun) brokenTests(ctx context.Context, head string) (sia.TestEvidence, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.job.settings.Checks.Evidence.D()+time.Minute)
 	defer cancel()
 	tick := time.NewTicker(pace)
@@ -24,48 +24,46 @@ func (r *localRun) brokenTests(ctx context.Context, head string) ([]string, erro
 	for {
 		t, err := r.TaskOf(ctx, r.issue)
 		if err != nil {
-			return nil, err
+			return sia.TestEvidence{}, err
 		}
 		found := t.Gate.Evidence
 		switch isHead := string(t.Head) == head; {
 		case isHead && found != nil && found.Head == t.Head:
 			return r.unedited(ctx, head, found)
 		case isHead && t.State == sia.Checking && !t.RunsTests():
-			return nil, nil
+			return sia.TestEvidence{}, nil
 		case !isHead:
 			at, err := localGit{r.bare}.run(ctx, "for-each-ref", "--points-at", head, "refs/heads/sia/")
 			if err != nil || len(at) == 0 {
-				return nil, err
+				return sia.TestEvidence{}, err
 			}
 		}
 		select {
 		case <-ctx.Done():
-			return nil, nil // the gate does not wait longer, either
+			return sia.TestEvidence{}, nil // the gate does not wait longer, either
 		case <-tick.C:
 		}
 	}
 }
 
-// unedited returns the broken tests that the change does not edit.
-func (r *localRun) unedited(ctx context.Context, head string, found *sia.TestEvidence) ([]string, error) {
+// unedited returns the evidence about broken tests that the change does not edit.
+func (r *localRun) unedited(
+	ctx context.Context, head string, found *sia.TestEvidence,
+) (broken sia.TestEvidence, err error) {
 	out, err := localGit{r.bare}.run(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=a",
 		r.job.base, head)
 	if err != nil {
-		return nil, err
+		return broken, err
 	}
 	edited := slices.DeleteFunc(strings.Split(string(out), "\x00"), func(p string) bool { return !isTestFile(p) })
-	broken := slices.DeleteFunc(slices.Clone(found.Broken), func(test string) bool {
+	isEdited := func(test string) bool {
 		group, _, _ := strings.Cut(test, "::")
 		return slices.ContainsFunc(edited, func(p string) bool { return isPartOf(p, group) })
-	})
-	r.broken.Store(head, sentencesOf(broken))
+	}
+	broken.Red = slices.DeleteFunc(slices.Clone(found.Red), isEdited)
+	broken.Broken = slices.DeleteFunc(slices.Clone(found.Broken), isEdited)
+	r.broken.Store(head, slices.Concat(broken.Asks()))
 	return broken, nil
-}
-
-// sentencesOf returns sentences about broken tests, for people.
-func sentencesOf(tests []string) []string {
-	_, said := (&sia.TestEvidence{Broken: tests}).Asks()
-	return said
 }
 
 // withoutBroken removes the sentences about broken tests that made a head's check fail from findings, about which a

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/agent/testrun"
+	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/failure"
 	"github.com/sia-bot/sia/sia/lazyregexp"
 	"github.com/sia-bot/sia/sia/text"
@@ -186,11 +188,12 @@ func (r *localRun) report(ctx context.Context, sha string) error {
 	failed := test + " fails"
 	if res.passed && res.err == nil && r.job.judge == nil { // before the pass is known, so that it waits for the finding
 		if res.err = r.testEdits(ctx, sha); res.err == nil {
-			var broken []string
-			if broken, res.err = r.brokenTests(ctx, sha); len(broken) > 0 {
+			var broken sia.TestEvidence
+			broken, res.err = r.brokenTests(ctx, sha)
+			if tests := slices.Concat(broken.Red, broken.Broken); len(tests) > 0 {
 				failed = "Tests of the base that the change does not edit fail"
 				res.passed, res.log = false, test+" passes, but it does not run all tests. The change breaks some that it does "+
-					"not edit:\n"+strings.Join(sentencesOf(broken), "\n")+"\nFAILED "+strings.Join(broken, "\nFAILED ")
+					"not edit:\n"+strings.Join(slices.Concat(broken.Asks()), "\n")+"\nFAILED "+strings.Join(tests, "\nFAILED ")
 			}
 		}
 	}

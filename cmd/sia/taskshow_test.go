@@ -46,7 +46,7 @@ func tasksIn(t testing.TB, tasks int) (file string) {
 			WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT i FROM n`,
 		`INSERT INTO tasks SELECT '7-' || i, installation_id, repo_id, i, state, title, version,
 			json_set(task, '$.id', '7-' || i, '$.issue', i), created_at, updated_at + i, temperature,
-			temperature_of
+			temperature_of, needs
 			FROM tasks, numbers WHERE 1 OR ?`,
 		`INSERT INTO task_events SELECT '7-' || i, seq, event_id, kind, at + i, by_id, by_login, event, from_state, to_state,
 			why, ignored FROM task_events, numbers WHERE 1 OR ?`,
