@@ -1,6 +1,9 @@
 package sia
 
-import "testing"
+import (
+	"cmp"
+	"testing"
+)
 
 // asksWhichText returns a task after an untrusted user edited the issue.
 func asksWhichText(t *testing.T) *taskDriver {
@@ -57,13 +60,19 @@ func TestEditedAgain(t *testing.T) {
 	}
 }
 
-// An edit by a person whose edits count is the task also if only the attempt's beginning finds it.
+// An edit by a person whose edits count is the task also if only the attempt's beginning finds it, unless a newer edit
+// arrived meanwhile.
 func TestEditFound(t *testing.T) {
-	p := &taskDriver{t: t}
-	p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", Body: "Politely.", DefaultBranch: "main"})
-	p.done(DoBegin, Begun{Settings: DefaultSettings(), BaseBranch: "main", BaseSHA: "base", Title: "Greet",
-		Body: "Kindly.", EditedBy: Actor{Login: "ada", ID: 1}})
-	if p.task.State == Escalated || p.task.Body != "Kindly." {
-		t.Errorf("the task is %q, %s", p.task.Body, p.task.State)
+	for _, newer := range []string{"", "Warmly."} {
+		p := &taskDriver{t: t}
+		p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", Body: "Politely.", DefaultBranch: "main"})
+		if newer != "" {
+			p.says(Edited{Title: "Greet", Body: newer})
+		}
+		p.done(DoBegin, Begun{Settings: DefaultSettings(), BaseBranch: "main", BaseSHA: "base", Title: "Greet",
+			Body: "Kindly.", EditedBy: Actor{Login: "ada", ID: 1}, Replaces: Brief{}.Hash("Greet", "Politely.")})
+		if newer == "" && p.task.State == Escalated || p.task.Body != cmp.Or(newer, "Kindly.") {
+			t.Errorf("newer %q: the task is %q, %s", newer, p.task.Body, p.task.State)
+		}
 	}
 }

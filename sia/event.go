@@ -180,6 +180,7 @@ type (
 		Body         string `json:"body"`
 		// the person whose edit gave the issue Body, if that differs from the task's and the person's edits count
 		EditedBy Actor    `json:"edited_by,omitzero"`
+		Replaces string   `json:"replaces,omitempty"`        // [Brief.Hash] of the text that the task had before that edit
 		Labels   []string `json:"labels,omitempty" mask:"-"` // of the issue
 		Author   string   `json:"author,omitempty" mask:"-"` // login of the issue's author
 		// the author's permission in the repository on GitHub: none, read, triage, write, maintain or admin

@@ -27,7 +27,8 @@ func (s *step) begun() {
 	if unasked && !s.worked() {
 		s.t.Brief.Plan = nil // it was approved for another text
 	}
-	if f.EditedBy.Login != "" { // the delivery of this edit is late or lost
+	// The delivery of this edit is late or lost. Another edit may have arrived meanwhile.
+	if f.EditedBy.Login != "" && f.Replaces == (Brief{}).Hash(s.t.Title, s.t.Body) {
 		s.t.Title, s.t.Body, s.t.Edited = f.Title, f.Body, &Edit{By: f.EditedBy, At: s.e.At}
 		unasked = false
 	}

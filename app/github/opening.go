@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"time"
 
 	"github.com/sia-bot/sia/sia"
 )
@@ -36,6 +37,19 @@ var pushRules = map[string]bool{"creation": true, "update": true, "non_fast_forw
 	"commit_message_pattern": true, "commit_author_email_pattern": true, "committer_email_pattern": true,
 	"branch_name_pattern": true, "file_path_restriction": true, "file_extension_restriction": true,
 	"max_file_path_length": true, "max_file_size": true}
+
+// silentTime is the time that must be left for looks at checks, which are slow: without it there is none.
+const silentTime = time.Minute
+
+// isSilent reports whether nothing has reported on the head of a branch. It is false if that is unknown: the repository
+// may be empty, its checks may be hidden from the app, or ctx may end soon.
+func (a *App) isSilent(ctx context.Context, installation int64, repo sia.Repo, branch string) bool {
+	if end, ok := ctx.Deadline(); ok && time.Until(end) < silentTime {
+		return false
+	}
+	head, err := a.Repo(installation, repo).Look(ctx, LookAt{SHA: branch})
+	return err == nil && len(head.Checks.Runs)+len(head.Checks.Statuses)+len(head.Workflows) == 0
+}
 
 // Openings returns, for the first repositories of an installation up to limit, what may prevent the app from opening
 // pull requests. It takes one request, and two or more for each of them. more is the number of other repositories.
@@ -87,10 +101,7 @@ func (a *App) Openings(ctx context.Context, installation int64, limit int) (all 
 			}
 			slices.Sort(o.Rules)
 			o.Rules = slices.Compact(o.Rules)
-			repo := a.Repo(installation, sia.Repo{ID: r.ID, Owner: r.Owner.Login, Name: r.Name})
-			head, err := repo.Look(ctx, LookAt{SHA: r.Default})
-			// It may be empty, or its checks may be hidden from the app.
-			o.Silent = err == nil && len(head.Checks.Runs)+len(head.Checks.Statuses)+len(head.Workflows) == 0
+			o.Silent = a.isSilent(ctx, installation, sia.Repo{ID: r.ID, Owner: r.Owner.Login, Name: r.Name}, r.Default)
 		}
 		all = append(all, o)
 	}

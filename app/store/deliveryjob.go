@@ -100,6 +100,9 @@ type deliveryRetry struct {
 	delay time.Duration
 }
 
+// maxNewerDelay is the maximum delay between two tries of a delivery about a task that a newer version changed.
+const maxNewerDelay = 10 * time.Minute
+
 // deliver processes a delivery in a slot that the caller has taken, and frees the slot with free, which may be called
 // twice. attempt is the job's, from 1: after all but the last, the process died. later is nil when the delivery is
 // finished. The error is set only when the engine stops.
@@ -131,6 +134,8 @@ func (e *Engine) deliver(
 	closed := closedDelivery{guid: guid, state: "done"}
 	switch {
 	case err == nil:
+	case errors.Is(err, errNewerTask): // each try may send requests to GitHub
+		return again(attempt-1, err, max(unknownKindDelay, min(e.s.now().Sub(d.Received), maxNewerDelay)))
 	case sia.WaitsTurn(err):
 		return again(attempt-1, err, sia.RetryAfter(err))
 	case e.c.givesUp(tries, err):

@@ -81,6 +81,10 @@ func (w *startWorker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 	if editor, err = w.permitted(ctx, t, editor, set.Settings); err != nil {
 		return nil, err
 	}
+	replaces := ""
+	if editor.Login != "" {
+		replaces = sia.Brief{}.Hash(t.Title, t.Body)
+	}
 	commits, err := w.branch.commitRules(ctx, t, sha)
 	if err != nil {
 		return nil, err
@@ -117,7 +121,7 @@ func (w *startWorker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 		BaseBranch: t.BaseBranch, BaseSHA: sia.SHA(sha), Title: issue.Title, Body: issue.Body, Author: issue.Author,
 		Access: access, Labels: issue.Labels,
 		Lessons: lesson.Refs(told), Withheld: lesson.IDs(withheld), ToolLessons: tools, Already: done, Asked: asked,
-		Commits: commits, Forecast: forecast, EditedBy: editor,
+		Commits: commits, Forecast: forecast, EditedBy: editor, Replaces: replaces,
 	}, nil
 }
 

@@ -40,9 +40,14 @@ func (w *checkWorker) checkPassed(ctx context.Context, t sia.Task) (sia.Watched,
 }
 
 // mergeBlocked reports whether GitHub blocks the merge, and for no check or review: also for no required one of these
-// checks that is not green yet. If it is unknown, what the task has recorded counts.
+// checks that is not green yet. If it is unknown, what the task has recorded counts. It is unknown, too, while a rule
+// requires SIA's own check run, which becomes green after the pass.
 func (e *headEvidence) mergeBlocked(t sia.Task, checks []sia.Check) bool {
-	if e.merge.Blocked == nil {
+	waitsForOwn := slices.ContainsFunc(e.in.Runs, func(r gate.Run) bool {
+		return r.Own && r.Conclusion != "success" &&
+			slices.ContainsFunc(e.in.Required, func(q gate.Required) bool { return q.Name == r.Name })
+	})
+	if e.merge.Blocked == nil || waitsForOwn {
 		return t.MergeBlocked
 	}
 	return *e.merge.Blocked && !slices.ContainsFunc(checks, func(c sia.Check) bool {

@@ -23,11 +23,10 @@ func checkPullRequests(ctx context.Context, a *github.App, in github.Installatio
 	var found []doctorFinding
 	fine := 0
 	for _, o := range all {
-		problems := pullRequestProblems(o)
-		if len(problems) == 0 {
+		found = append(found, pullRequestProblems(o)...)
+		if o.Silent = false; len(pullRequestProblems(o)) == 0 { // which keeps SIA from opening none
 			fine++
 		}
-		found = append(found, problems...)
 	}
 	sum := fmt.Sprintf("nothing is known to keep SIA from opening them in %d of %d repositories of %s", fine, len(all),
 		in.Account)
