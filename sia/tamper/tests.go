@@ -1,6 +1,7 @@
 package tamper
 
 import (
+	"cmp"
 	"maps"
 	"path"
 	"slices"
@@ -40,10 +41,7 @@ func tests(changes []Change, gone map[string]bool) []Finding {
 		} else if c.Status != "modified" {
 			functions["func "+name(c.before())] = true
 		}
-		l := is.lang
-		if was.lang != nil {
-			l = was.lang
-		}
+		l := cmp.Or(was.lang, is.lang)
 		if !was.test && !was.maybe && !is.test && !is.maybe || l == nil {
 			continue
 		}
