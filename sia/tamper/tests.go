@@ -37,7 +37,7 @@ func tests(changes []Change, gone map[string]bool) []Finding {
 		was, is := roleOf(c.before()), roleOf(c.Path)
 		name := func(p string) string { return strings.TrimSuffix(path.Base(p), path.Ext(p)) }
 		if c.Status == "added" {
-			fresh[name(c.Path)] = is.validates()
+			fresh[name(c.Path)] = fresh[name(c.Path)] || is.validates()
 		} else if c.Status != "modified" {
 			functions["func "+name(c.before())] = true
 		}
