@@ -225,12 +225,7 @@ func indentOf(raw string) int {
 // firstGroup returns the first group that matched, or the whole match.
 func firstGroup(re *lazyregexp.Regexp, s string) string {
 	m := re.FindStringSubmatch(s)
-	for _, g := range m[min(1, len(m)):] {
-		if g != "" {
-			return strings.TrimSpace(g)
-		}
-	}
-	return strings.TrimSpace(strings.Join(m, ""))
+	return strings.TrimSpace(cmp.Or(slices.Concat(m[min(1, len(m)):], m)...))
 }
 
 // depth returns the number of opening minus closing brackets of a row, after a declaration on it.

@@ -44,7 +44,8 @@ func settings(changes []Change) []Finding {
 		c := &changes[i]
 		was, is := roleOf(c.before()), roleOf(c.Path)
 		name := strings.ToLower(path.Base(c.before()))
-		fresh := c.Status == "added" || c.Status == "renamed" && !was.runner && !strings.HasSuffix(name, "makefile")
+		same := path.Dir(c.before()) == path.Dir(c.Path) && (name == "makefile" || name == "gnumakefile")
+		fresh := c.Status == "added" || c.Status == "renamed" && !was.runner && !same
 		if fresh && shadow.MatchString(c.Path) && !exampleFolder.MatchString(c.Path) {
 			out = append(out, c.places(DisabledCheck, "a new file is in a runner's place, or configures it")[:1]...)
 		}
