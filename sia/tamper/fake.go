@@ -83,12 +83,14 @@ func (d *diffed) fakes(i int) bool {
 	replaces := func(name string) bool { return d.lost[name] && d.used(i, false, name) }
 	if imports.MatchString(r.code) {
 		words := word.FindAllString(r.code, -1)
+		moved := func(w string) bool { return d.functions["func "+w] }
+		replacesOther := func(w string) bool { return replaces(w) && !moved(w) }
+		loadsMoved := func(w string) bool { return moved(w) && (replaces(w) || d.fresh[w]) }
 		fresh := slices.ContainsFunc(words, func(w string) bool { return d.fresh[w] })
 		switch {
-		case slices.ContainsFunc(words, func(w string) bool { return d.functions["func "+w] }): // moved
-		case (fresh || fakeNames.MatchString(r.code)) && slices.ContainsFunc(words, replaces):
+		case (fresh || fakeNames.MatchString(r.code)) && slices.ContainsFunc(words, replacesOther):
 			d.report(LoosenedAssertion, r, "a test calls this in the place of what it called")
-		case fresh && d.lost["import"]:
+		case fresh && d.lost["import"] && !slices.ContainsFunc(words, loadsMoved):
 			d.report(ChangedExpectation, r, "a test loads other code")
 		}
 		return true
