@@ -24,6 +24,9 @@ var (
 	mention = lazyregexp.New(`(\.|::|->)?([\pL_]\w*)[?!]?(\s*\()?`)
 )
 
+// maxQuotations is how many quotations of a line are looked up. One with more of them is reported.
+const maxQuotations = 100
+
 // declared returns the name that a row declares.
 func (r *row) declared() string { return cmp.Or(r.function, firstGroup(declares, r.bare)) }
 
@@ -103,16 +106,16 @@ func (d *diffed) fakes(i int) bool {
 		d.report(LoosenedAssertion, r, "a test calls this in the place of what it called")
 		return true
 	}
-	for _, m := range quotation.FindAllStringSubmatch(r.code, -1) {
+	named := func(m []string) bool {
 		whole := m[1] + m[2]
-		loads := func(o row) bool {
-			return o.unchanged && imports.MatchString(o.code) && len(whole) > 3 && strings.Contains(o.code, whole)
-		}
-		calls := used(whole[strings.LastIndexAny(whole, "./:")+1:] + "(")
-		if stands.MatchString(r.code) && (calls || slices.ContainsFunc(d.new.rows, loads)) {
-			d.report(ChangedExpectation, r, "something is put in the place of what a test calls")
-			return true
-		}
+		loads := func(o row) bool { return o.unchanged && strings.Contains(o.code, whole) && imports.MatchString(o.code) }
+		return used(whole[strings.LastIndexAny(whole, "./:")+1:]+"(") ||
+			len(whole) > 3 && slices.ContainsFunc(d.new.rows, loads)
+	}
+	quotations := quotation.FindAllStringSubmatch(r.code, maxQuotations)
+	if stands.MatchString(r.code) && (len(quotations) == maxQuotations || slices.ContainsFunc(quotations, named)) {
+		d.report(ChangedExpectation, r, "something is put in the place of what a test calls")
+		return true
 	}
 	return false
 }
