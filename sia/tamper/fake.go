@@ -120,14 +120,20 @@ func (d *diffed) fakes(i int) bool {
 	return false
 }
 
-// fakesForAll reports whether a row of a conftest.py replaces code for many tests: at load time, in a hook, or in a
-// fixture that all use.
+// fakesForAll reports whether a row replaces code for many tests: in a fixture that all use, of a conftest.py or of
+// tests that existed, or at load time or in a hook of a conftest.py.
 func (d *diffed) fakesForAll(i int) bool {
 	rows, outer := d.new.rows, i
+	if !patches.MatchString(rows[i].code) || patchesOwn.MatchString(rows[i].code) || !d.isConftest() && !d.existed(i) {
+		return false
+	}
 	for j := i; j >= 0; j = d.above(j) {
 		outer = j
+		for k := j - 1; k >= max(0, j-6) && rows[j].function != "" && rows[k].function == ""; k-- {
+			if autouse.MatchString(rows[k].code) {
+				return true
+			}
+		}
 	}
-	return d.isConftest() && patches.MatchString(rows[i].code) && !patchesOwn.MatchString(rows[i].code) &&
-		(rows[outer].function == "" || strings.HasPrefix(rows[outer].function, "pytest_") ||
-			slices.ContainsFunc(rows[max(0, outer-6):outer], func(r row) bool { return autouse.MatchString(r.code) }))
+	return d.isConftest() && (rows[outer].function == "" || strings.HasPrefix(rows[outer].function, "pytest_"))
 }

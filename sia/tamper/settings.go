@@ -126,8 +126,7 @@ func (r *row) plain() *row {
 
 // headers returns up to three lines above row i with successively less indentation, innermost first.
 func headers(rows []row, i int) []string {
-	var out []string
-	indent := rows[i].indent
+	out, indent := []string{}, rows[i].indent
 	for j := i - 1; j >= 0 && len(out) < 3 && indent > 0; j-- {
 		if r := rows[j]; r.code != "" && r.indent < indent {
 			out, indent = append(out, r.code), r.indent

@@ -233,13 +233,12 @@ func (d *diffed) reportConstants() {
 	for i := range d.new.rows {
 		r := &d.new.rows[i]
 		name, computed := r.given()
-		if r.unchanged || r.scope == nil || name == "" || computed || expected.MatchString(name) {
-			continue
-		}
-		if slices.ContainsFunc(d.old.rows, func(o row) bool {
+		wasComputed := func(o row) bool {
 			had, computed := o.given()
 			return !o.unchanged && o.scope != nil && o.scope.name == r.scope.name && had == name && computed
-		}) {
+		}
+		if !r.unchanged && r.scope != nil && name != "" && !computed && !expected.MatchString(name) &&
+			slices.ContainsFunc(d.old.rows, wasComputed) {
 			d.report(ChangedExpectation, r, "what a test computed is a constant now")
 		}
 	}
