@@ -89,7 +89,7 @@ func (d *diffed) existed(i int) bool {
 
 // above returns the row that opens the block of row i: the nearest earlier one with less indentation; -1 for none.
 func (d *diffed) above(i int) int {
-	for j := i - 1; j >= 0; j-- {
+	for j := i - 1; j >= 0 && d.new.rows[i].indent > 0; j-- {
 		if r := &d.new.rows[j]; !r.empty() && r.indent < d.new.rows[i].indent {
 			return j
 		}
@@ -155,8 +155,7 @@ func (d *diffed) loopChange(i int) (kind FindingKind, why string) {
 // opens reports a new block around existing assertions.
 func (d *diffed) opens(i int) {
 	rows, r := d.new.rows, &d.new.rows[i]
-	var why string
-	kind := LoosenedAssertion
+	kind, why := LoosenedAssertion, ""
 	switch {
 	case never.MatchString(r.bare):
 		kind, why = SkippedTest, "assertions are in a block that does not run"
@@ -165,10 +164,9 @@ func (d *diffed) opens(i int) {
 	case condition.MatchString(r.bare) && r.claim == nil:
 		why = "an assertion counts only under a condition"
 	case loops.MatchString(r.bare):
-		if kind, why = d.loopChange(i); why == "" {
-			return
-		}
-	default:
+		kind, why = d.loopChange(i)
+	}
+	if why == "" {
 		return
 	}
 	for j, seen := i, 0; j < len(rows) && seen < 20; j++ {

@@ -14,8 +14,7 @@ var (
 		`^\s*exit 0\b|\bset \+e\b|continue-on-error['"]?\s*:\s*(?:true|\$)|allow[_-]failures?\b|--pass-?[wW]ith-?[nN]o-?[tT` +
 		`]ests|--no-fail\b|--forceExit|passWithNoTests['"]?\s*[:=]\s*true|ignoreFailures|testFailureIgnore|test\.failure\.i` +
 		`gnore>true|failOn\w+>\s*false|continueOnError:\s*true|catchError|soft_fail|--exit-zero|ignore_error\s*:\s*true|` +
-		`\btrap\b.*\bexit 0|fail_ci_if_error:\s*false|` +
-		`^\t@?-\s?\w`)
+		`\btrap\b.*\bexit 0|fail_ci_if_error:\s*false|^\t@?-\s?\w`)
 	// checks matches a command that tests, checks or builds.
 	checks = lazyregexp.New(`(?i)\b(?:\w*tests?|\w*spec|checks?|lint\w*|verify|tox|nox|jest|mocha|vitest|karma|cypress|` +
 		`playwright|clippy|vet|rake|mypy|pyright|ruff|flake8|eslint|tsc|rubocop|phpstan|psalm|phpunit|pest|staticcheck|` +

@@ -51,8 +51,9 @@ var (
 		`xunit\.runner\.json|nextest\.toml|phpunit\.xml|(?:jest|vitest)\.(?:setup|config|workspace)\..+|\.(?:mocharc.*|` +
 		`rspec(?:-local)?|taprc)|(?-i:(?:GNU)?makefile))$|\.pth$|(?:^|/)(?:node_modules|org/(?:junit|testng))/`)
 	// vendored matches third-party code in the repository, lists a file that lists it.
-	vendored    = lazyregexp.New(`(?:^|/)(?:vendor/.+\.go|node_modules/.+)$`)
-	lists       = lazyregexp.New(`(?:^|/)(?:go\.(?:mod|sum|work)|modules\.txt|package\.json|[\w.\-]*lock[\w.\-]*)$`)
+	vendored = lazyregexp.New(`(?:^|/)(?:vendor/.+\.go|node_modules/.+)$`)
+	lists    = lazyregexp.New(`(?:^|/)(?:go\.(?:mod|sum|work)|modules\.txt|package\.json|npm-shrinkwrap\.json|` +
+		`(?:[\w.\-]*[.\-])?lock(?:b|file|\.json|\.ya?ml)?)$`)
 	target      = lazyregexp.New(`^([\w.\-/%]+)\s*:(?:[^=]|$)`)
 	checkable   = lazyregexp.New(`(?i)^\.?(?:test|check|lint|ci|verify|cover|spec)`)
 	checkScript = lazyregexp.New(`^\s*"(?:pre|post)?(?:tests?|lint|check|ci|coverage|type-?check|verify|spec|unit|` +

@@ -24,6 +24,9 @@ var (
 	mention = lazyregexp.New(`(\.|::|->)?([\pL_]\w*)[?!]?(\s*\()?`)
 )
 
+// maxQuotations is how many quotations of a line are looked up. One with more of them is reported.
+const maxQuotations = 100
+
 // declared returns the name that a row declares.
 func (r *row) declared() string { return cmp.Or(r.function, firstGroup(declares, r.bare)) }
 
@@ -83,12 +86,14 @@ func (d *diffed) fakes(i int) bool {
 	replaces := func(name string) bool { return d.lost[name] && d.used(i, false, name) }
 	if imports.MatchString(r.code) {
 		words := word.FindAllString(r.code, -1)
+		moved := func(w string) bool { return d.functions["func "+w] }
+		replacesOther := func(w string) bool { return replaces(w) && !moved(w) }
+		loadsMoved := func(w string) bool { return moved(w) && (replaces(w) || d.fresh[w]) }
 		fresh := slices.ContainsFunc(words, func(w string) bool { return d.fresh[w] })
 		switch {
-		case slices.ContainsFunc(words, func(w string) bool { return d.functions["func "+w] }): // moved
-		case (fresh || fakeNames.MatchString(r.code)) && slices.ContainsFunc(words, replaces):
+		case (fresh || fakeNames.MatchString(r.code)) && slices.ContainsFunc(words, replacesOther):
 			d.report(LoosenedAssertion, r, "a test calls this in the place of what it called")
-		case fresh && d.lost["import"]:
+		case fresh && d.lost["import"] && !slices.ContainsFunc(words, loadsMoved):
 			d.report(ChangedExpectation, r, "a test loads other code")
 		}
 		return true
@@ -101,28 +106,34 @@ func (d *diffed) fakes(i int) bool {
 		d.report(LoosenedAssertion, r, "a test calls this in the place of what it called")
 		return true
 	}
-	for _, m := range quotation.FindAllStringSubmatch(r.code, -1) {
+	named := func(m []string) bool {
 		whole := m[1] + m[2]
-		loads := func(o row) bool {
-			return o.unchanged && imports.MatchString(o.code) && len(whole) > 3 && strings.Contains(o.code, whole)
-		}
-		calls := used(whole[strings.LastIndexAny(whole, "./:")+1:] + "(")
-		if stands.MatchString(r.code) && (calls || slices.ContainsFunc(d.new.rows, loads)) {
-			d.report(ChangedExpectation, r, "something is put in the place of what a test calls")
-			return true
-		}
+		loads := func(o row) bool { return o.unchanged && strings.Contains(o.code, whole) && imports.MatchString(o.code) }
+		return used(whole[strings.LastIndexAny(whole, "./:")+1:]+"(") ||
+			len(whole) > 3 && slices.ContainsFunc(d.new.rows, loads)
+	}
+	quotations := quotation.FindAllStringSubmatch(r.code, maxQuotations)
+	if stands.MatchString(r.code) && (len(quotations) == maxQuotations || slices.ContainsFunc(quotations, named)) {
+		d.report(ChangedExpectation, r, "something is put in the place of what a test calls")
+		return true
 	}
 	return false
 }
 
-// fakesForAll reports whether a row of a conftest.py replaces code for many tests: at load time, in a hook, or in a
-// fixture that all use.
+// fakesForAll reports whether a row replaces code for many tests: in a fixture that all use, of a conftest.py or of
+// tests that existed, or at load time or in a hook of a conftest.py.
 func (d *diffed) fakesForAll(i int) bool {
 	rows, outer := d.new.rows, i
+	if !patches.MatchString(rows[i].code) || patchesOwn.MatchString(rows[i].code) || !d.isConftest() && !d.existed(i) {
+		return false
+	}
 	for j := i; j >= 0; j = d.above(j) {
 		outer = j
+		for k := j - 1; k >= max(0, j-6) && rows[j].function != "" && rows[k].function == ""; k-- {
+			if autouse.MatchString(rows[k].code) {
+				return true
+			}
+		}
 	}
-	return d.isConftest() && patches.MatchString(rows[i].code) && !patchesOwn.MatchString(rows[i].code) &&
-		(rows[outer].function == "" || strings.HasPrefix(rows[outer].function, "pytest_") ||
-			slices.ContainsFunc(rows[max(0, outer-6):outer], func(r row) bool { return autouse.MatchString(r.code) }))
+	return d.isConftest() && (rows[outer].function == "" || strings.HasPrefix(rows[outer].function, "pytest_"))
 }

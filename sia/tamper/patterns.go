@@ -88,11 +88,10 @@ var (
 		`\brescue\s+(?:nil|true|false)\b|\bset \+e\b|\|\|\s*true\b`)
 	// exits matches code that ends the process with success.
 	exits = lazyregexp.New(`\b(?:os|syscall|unix)\.Exit\(\s*0\s*\)|\b(?:syscall|unix)\.Exec\(|^raise\s+SystemExit\b|` +
-		`\bsys\.exit\s*=|\bprocess\.(?:exit\(\s*0?\s*\)|(?:reallyExit|kill|` +
-		`abort)\()|\bsys\.exit\(\s*0?\s*\)|\bos\.(?:_exit|kill)\(|\b(?:_exit|_Exit|quick_exit|exit)\(\s*0\s*\)|^\s*(?:quit|` +
-		`(?:Kernel\.|Process\.)?exit)\b!?\s*(?:\(?\s*(?:0|true)?\s*\)?)\s*;?\s*(?:(?:if|unless)\b.*)?$|` +
-		`\bSystem\.exit\(\s*0\s*\)|\bexitProcess\(\s*0\s*\)|\.halt\(\s*0\s*\)|\bEnvironment\.(?:Exit\(\s*0|FailFast)|` +
-		`^\s*(?:exit|die)\s*(?:\(\s*0?\s*\))?\s*;`)
+		`\bsys\.exit\s*=|\bprocess\.(?:exit\(\s*0?\s*\)|(?:reallyExit|kill|abort)\()|\bsys\.exit\(\s*0?\s*\)|` +
+		`\bos\.(?:_exit|kill)\(|\b(?:_exit|_Exit|quick_exit|exit)\(\s*0\s*\)|^\s*(?:quit|(?:Kernel\.|Process\.)?exit)\b!?` +
+		`\s*(?:\(?\s*(?:0|true)?\s*\)?)\s*;?\s*(?:(?:if|unless)\b.*)?$|\bSystem\.exit\(\s*0\s*\)|\bexitProcess\(\s*0\s*\)` +
+		`|\.halt\(\s*0\s*\)|\bEnvironment\.(?:Exit\(\s*0|FailFast)|^\s*(?:exit|die)\s*(?:\(\s*0?\s*\))?\s*;`)
 	// atEnd matches code that registers a handler for the end of the process.
 	atEnd = lazyregexp.New(`\batexit\b|\bprocess\.(?:on|once|addListener|prependListener)\(\s*['"](?:exit|beforeExit)|` +
 		`\bprocess\.exitCode\s*=|\bat_exit\b|\baddShutdownHook\b|\bregister_shutdown_function\b|\bProcessExit\s*\+=`)

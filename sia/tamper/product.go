@@ -1,6 +1,7 @@
 package tamper
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -64,21 +65,23 @@ var (
 		`\.github)/`)
 )
 
-// removed returns the removed lines of code under test, by their spelling, and the functions that they declare, after
-// "func ": they may have moved.
+// removed returns the removed lines of code under test, by their spelling, as they may have moved, and the functions
+// that they declare and code under test does not declare again, after "func ".
 func removed(changes []Change) map[string]bool {
-	out := map[string]bool{}
+	out, added := map[string]bool{}, map[string]bool{}
 	for _, c := range changes {
-		for i := 0; i < len(c.Hunks) && !roleOf(c.before()).validates(); i++ {
-			for _, l := range c.Hunks[i].Lines {
-				if gone, ok := strings.CutPrefix(l, "-"); ok {
-					f := firstGroup(function, gone)
-					again := func(o string) bool { return strings.HasPrefix(o, "+") && firstGroup(function, o[1:]) == f }
-					out[spelling(gone)], out["func "+f] = true, out["func "+f] || !slices.ContainsFunc(c.Hunks[i].Lines, again)
+		was, is := roleOf(c.before()), roleOf(c.Path)
+		for _, h := range c.Hunks {
+			for _, l := range h.Lines {
+				if gone, ok := strings.CutPrefix(l, "-"); ok && !was.validates() {
+					out[spelling(gone)], out["func "+firstGroup(function, gone)] = true, true
+				} else if came, ok := strings.CutPrefix(l, "+"); ok && !is.validates() {
+					added["func "+firstGroup(function, came)] = true
 				}
 			}
 		}
 	}
+	maps.DeleteFunc(out, func(key string, _ bool) bool { return added[key] })
 	return out
 }
 

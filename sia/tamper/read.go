@@ -153,13 +153,12 @@ func newSide(l *lang, rows []row, read *side) *side {
 	for i := range rows {
 		r := &rows[i]
 		amid := strip.open()
+		s.tagged = s.tagged || !amid && tag.MatchString(r.raw)
 		if r.unchanged && !amid && read != nil && !read.rows[r.twin].amid {
 			r.line = read.rows[r.twin].line
-			s.tagged = s.tagged || tag.MatchString(r.raw)
 			continue
 		}
 		r.line = l.read(&strip, r.raw)
-		s.tagged = s.tagged || !amid && tag.MatchString(r.raw)
 		r.amid = amid || strip.open()
 		if l == &golang && i > 0 && rows[i-1].kind == datum && rows[i-1].code == "" && strings.HasPrefix(r.raw, "\t// ") {
 			r.kind = datum // continues an example's output
@@ -225,12 +224,7 @@ func indentOf(raw string) int {
 // firstGroup returns the first group that matched, or the whole match.
 func firstGroup(re *lazyregexp.Regexp, s string) string {
 	m := re.FindStringSubmatch(s)
-	for _, g := range m[min(1, len(m)):] {
-		if g != "" {
-			return strings.TrimSpace(g)
-		}
-	}
-	return strings.TrimSpace(strings.Join(m, ""))
+	return strings.TrimSpace(cmp.Or(slices.Concat(m[min(1, len(m)):], m)...))
 }
 
 // depth returns the number of opening minus closing brackets of a row, after a declaration on it.

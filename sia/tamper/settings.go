@@ -44,7 +44,8 @@ func settings(changes []Change) []Finding {
 		c := &changes[i]
 		was, is := roleOf(c.before()), roleOf(c.Path)
 		name := strings.ToLower(path.Base(c.before()))
-		fresh := c.Status == "added" || c.Status == "renamed" && !was.runner && !strings.HasSuffix(name, "makefile")
+		same := path.Dir(c.before()) == path.Dir(c.Path) && (name == "makefile" || name == "gnumakefile")
+		fresh := c.Status == "added" || c.Status == "renamed" && !was.runner && !same
 		if fresh && shadow.MatchString(c.Path) && !exampleFolder.MatchString(c.Path) {
 			out = append(out, c.places(DisabledCheck, "a new file is in a runner's place, or configures it")[:1]...)
 		}
@@ -125,8 +126,7 @@ func (r *row) plain() *row {
 
 // headers returns up to three lines above row i with successively less indentation, innermost first.
 func headers(rows []row, i int) []string {
-	var out []string
-	indent := rows[i].indent
+	out, indent := []string{}, rows[i].indent
 	for j := i - 1; j >= 0 && len(out) < 3 && indent > 0; j-- {
 		if r := rows[j]; r.code != "" && r.indent < indent {
 			out, indent = append(out, r.code), r.indent

@@ -1,6 +1,7 @@
 package tamper
 
 import (
+	"cmp"
 	"maps"
 	"path"
 	"slices"
@@ -36,14 +37,11 @@ func tests(changes []Change, gone map[string]bool) []Finding {
 		was, is := roleOf(c.before()), roleOf(c.Path)
 		name := func(p string) string { return strings.TrimSuffix(path.Base(p), path.Ext(p)) }
 		if c.Status == "added" {
-			fresh[name(c.Path)] = is.validates()
+			fresh[name(c.Path)] = fresh[name(c.Path)] || is.validates()
 		} else if c.Status != "modified" {
 			functions["func "+name(c.before())] = true
 		}
-		l := is.lang
-		if was.lang != nil {
-			l = was.lang
-		}
+		l := cmp.Or(was.lang, is.lang)
 		if !was.test && !was.maybe && !is.test && !is.maybe || l == nil {
 			continue
 		}
@@ -235,13 +233,12 @@ func (d *diffed) reportConstants() {
 	for i := range d.new.rows {
 		r := &d.new.rows[i]
 		name, computed := r.given()
-		if r.unchanged || r.scope == nil || name == "" || computed || expected.MatchString(name) {
-			continue
-		}
-		if slices.ContainsFunc(d.old.rows, func(o row) bool {
+		wasComputed := func(o row) bool {
 			had, computed := o.given()
 			return !o.unchanged && o.scope != nil && o.scope.name == r.scope.name && had == name && computed
-		}) {
+		}
+		if !r.unchanged && r.scope != nil && name != "" && !computed && !expected.MatchString(name) &&
+			slices.ContainsFunc(d.old.rows, wasComputed) {
 			d.report(ChangedExpectation, r, "what a test computed is a constant now")
 		}
 	}
