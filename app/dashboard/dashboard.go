@@ -123,17 +123,15 @@ func (d *Dashboards) view(ctx context.Context, installation int64, repo sia.Repo
 	if v.Tasks, err = d.store.Tasks(ctx, store.Filter{Repo: repo.ID, Open: true, Limit: maxTasks}); err != nil {
 		return v, err
 	}
-	passed, err := d.store.FindTasks(ctx, store.SeesAll(), store.Find{Repo: repo.ID, Oldest: true, Limit: maxTasks,
-		Temperatures: []sia.Temperature{sia.Cool, sia.Cold}})
+	passed := store.Find{Repo: repo.ID, Oldest: true, Limit: maxTasks, Temperatures: []sia.Temperature{sia.Cool}}
+	drafts, err := d.store.FindTasks(ctx, store.SeesAll(), passed)
 	if err != nil {
 		return v, err
 	}
-	for _, t := range passed {
-		if t.Temperature() == sia.Cool {
-			v.Tasks = append(v.Tasks, t)
-		} else {
-			v.Ready = append(v.Ready, t)
-		}
+	v.Tasks = append(v.Tasks, drafts...)
+	passed.Temperatures = []sia.Temperature{sia.Cold}
+	if v.Ready, err = d.store.FindTasks(ctx, store.SeesAll(), passed); err != nil {
+		return v, err
 	}
 	changes, err := d.store.Experiments(ctx, installation, true)
 	if err != nil {

@@ -184,7 +184,7 @@ func (ls *Lessons) unshareable(ctx context.Context, installation int64, id lesso
 }
 
 // Unshare revokes an approval in an installation, 0: whichever it is, on behalf of a user, and returns what was done
-// with the copies.
+// with the copies. The error is [lesson.Refused] if the lesson is not shared.
 func (ls *Lessons) Unshare(
 	ctx context.Context, installation int64, id lesson.ID, by string,
 ) (was store.SharedLesson, out store.Unshared, err error) {
@@ -195,11 +195,14 @@ func (ls *Lessons) Unshare(
 	i := slices.IndexFunc(all, func(s store.SharedLesson) bool {
 		return s.Lesson.ID == id && (installation == 0 || s.Installation == installation)
 	})
-	if i < 0 {
-		return was, out, fmt.Errorf("lesson %q is not shared; `sia lessons agreed` lists what is", id)
+	if i >= 0 {
+		was = all[i]
+		out, err = ls.store.UnshareLesson(ctx, was.Installation, id, by)
 	}
-	out, err = ls.store.UnshareLesson(ctx, all[i].Installation, id, by)
-	return all[i], out, err
+	if i < 0 || errors.Is(err, store.ErrNotFound) { // another user may have been faster
+		err = refused("lesson %q is not shared; `sia lessons agreed` lists what is", id)
+	}
+	return was, out, err
 }
 
 // TakeShared adds to a repository the lessons that are shared with it and that it lacks. If it has learned the same

@@ -127,6 +127,9 @@ func TestUnshareable(t *testing.T) {
 		got = append(got, fmt.Sprint(err))
 	}
 	_, _, err = w.Unshare(ctx, 0, kept, "anna")
+	if !errors.As(err, new(lesson.Refused)) {
+		t.Errorf("%T", err)
+	}
 	want := []string{
 		fmt.Sprintf("lesson %s of acme/r7 was merged into %s, which says the same; share that", merged, kept),
 		"lesson aaaaaaaaaaaa of acme/r9 came from other repositories; what a repository learned itself is shared",

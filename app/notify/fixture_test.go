@@ -126,6 +126,15 @@ func (r *fixture) ask(issue int, title string) {
 	r.apply(issue, begun(title, ""), r.start(issue, title))
 }
 
+// flood makes the tasks of the first issues wait for answers.
+func (r *fixture) flood(tasks int) {
+	r.t.Helper()
+	for i := range tasks {
+		r.now = r.now.Add(time.Second)
+		r.ask(i+1, "One of many")
+	}
+}
+
 // chat is an incoming webhook with configurable responses.
 type chat struct {
 	*httptest.Server

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/app/render"
@@ -86,11 +85,14 @@ func (n *Notifier) sendNeeded(ctx context.Context, c *channelState, waiting []ne
 	if err != nil {
 		return err
 	}
+	save := func(grouped bool) func(context.Context, []string) error {
+		return func(ctx context.Context, keys []string) error {
+			return n.from.SaveNotices(ctx, c.Name(), n.now(), grouped, keys...)
+		}
+	}
 	room := min(max(maxPerHour-single, 0), len(waiting))
 	for _, w := range waiting[:room] {
-		if err := n.send(ctx, c, w.key, w.alone(), func() error {
-			return n.from.SaveNotices(ctx, c.Name(), n.now(), false, w.key)
-		}); err != nil {
+		if err := n.send(ctx, c, []string{w.key}, w.alone(), save(false)); err != nil {
 			return err
 		}
 	}
@@ -102,10 +104,7 @@ func (n *Notifier) sendNeeded(ctx context.Context, c *channelState, waiting []ne
 	for _, w := range rest {
 		keys, lines = append(keys, w.key), append(lines, w.line)
 	}
-	// The key is made of all keys, because a retry may have other ones.
-	return n.send(ctx, c, strings.Join(keys, " "), render.NeedsPeople(lines, n.links), func() error {
-		return n.from.SaveNotices(ctx, c.Name(), n.now(), true, keys...)
-	})
+	return n.send(ctx, c, keys, render.NeedsPeople(lines, n.links), save(true))
 }
 
 // unsent returns what waits without a message to a channel. What was refused comes last, so that it doesn't block the

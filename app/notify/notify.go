@@ -18,6 +18,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -32,7 +33,6 @@ const (
 	minPause    = time.Minute      // after the first failure of a channel; doubled after each further one
 	maxPause    = time.Hour        // maximum pause
 	maxRefusals = 3                // refusals of a message after which it is given up
-	finished    = -1               // in place of refusals: the message was sent or given up, and is not recorded
 )
 
 // Channel delivers messages to users. It is safe for concurrent use.
@@ -76,9 +76,10 @@ type Notifier struct {
 // channelState is a channel with its state; it is used by one round at a time.
 type channelState struct {
 	Channel
-	failures int            // in a row
-	pause    time.Time      // end of the pause
-	refusals map[string]int // of messages, by key; or finished
+	failures   int                           // in a row
+	pause      time.Time                     // end of the pause
+	refusals   map[string]int                // of messages, by the keys of what they are about
+	unrecorded []func(context.Context) error // record finished messages; nothing more is sent before they are recorded
 }
 
 // New returns a notifier for channels. secrets masks the messages.
@@ -115,39 +116,54 @@ func (n *Notifier) run(ctx context.Context) error {
 			continue
 		}
 		all.Go(func() {
-			errs[i] = errors.Join(n.sendNeeded(ctx, c, waiting), n.sendSummary(ctx, c, waiting))
+			if errs[i] = c.record(ctx); errs[i] == nil {
+				errs[i] = errors.Join(n.sendNeeded(ctx, c, waiting), n.sendSummary(ctx, c, waiting))
+			}
 		})
 	}
 	all.Wait()
 	return errors.Join(errs...)
 }
 
-// send sends one message, and records it if it is finished: sent, or given up because it was refused again and again.
-// If the channel fails, it is paused. Until a finished message is recorded, this process does not send it again. The
-// error is one of the database.
-func (n *Notifier) send(
-	ctx context.Context, c *channelState, key string, m render.Notice, record func() error,
-) error {
-	if c.refusals[key] != finished && !n.finish(ctx, c, key, m) {
-		return nil
+// record records the finished messages.
+func (c *channelState) record(ctx context.Context) error {
+	for len(c.unrecorded) > 0 {
+		if err := c.unrecorded[0](ctx); err != nil {
+			return err
+		}
+		c.unrecorded = c.unrecorded[1:]
 	}
-	err := record()
-	if c.refusals[key] = finished; err == nil {
-		delete(c.refusals, key)
-	}
-	return err
+	return nil
 }
 
-// finish sends one message, unless the channel is paused, and reports whether it is finished.
-func (n *Notifier) finish(ctx context.Context, c *channelState, key string, m render.Notice) bool {
+// send sends one message, and records those of its keys that are finished: all if it was sent, or those given up
+// because they were refused again and again. If the channel fails, it is paused. Until finished keys are recorded, this
+// process sends nothing more to the channel. The error is one of the database.
+func (n *Notifier) send(ctx context.Context, c *channelState, keys []string, m render.Notice,
+	record func(ctx context.Context, keys []string) error,
+) error {
+	done := n.finish(ctx, c, keys, m)
+	if len(done) == 0 {
+		return nil
+	}
+	for _, key := range done {
+		delete(c.refusals, key)
+	}
+	c.unrecorded = append(c.unrecorded, func(ctx context.Context) error { return record(ctx, done) })
+	return c.record(ctx)
+}
+
+// finish sends one message, unless the channel is paused, and returns those of its keys that are finished.
+func (n *Notifier) finish(ctx context.Context, c *channelState, keys []string, m render.Notice) (done []string) {
 	if n.now().Before(c.pause) {
-		return false
+		return nil
 	}
 	m.Title, m.Text = n.secrets.Mask(m.Title), n.secrets.Mask(m.Text)
 	sending, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
-	err := c.Send(sending, key, m)
-	if len(c.refusals) > maxWaiting { // most are of obsolete messages
+	// The key is made of all keys, because a retry may have other ones.
+	err := c.Send(sending, strings.Join(keys, " "), m)
+	if len(c.refusals) > 2*maxWaiting { // most are of obsolete messages
 		clear(c.refusals)
 	}
 	switch {
@@ -156,9 +172,9 @@ func (n *Notifier) finish(ctx context.Context, c *channelState, key string, m re
 			n.log.InfoContext(ctx, "messages to people arrive again", "channel", c.Name())
 		}
 		c.failures = 0
-		return true
+		return keys
 	case ctx.Err() != nil: // the process stops
-		return false
+		return nil
 	case c.failures == 0:
 		n.log.WarnContext(ctx, "a message to people was not sent; it is tried again, and tasks don't wait for it",
 			"channel", c.Name(), "error", err, "fix", "`sia doctor` says what is wrong, `sia notify test` sends a message")
@@ -166,12 +182,15 @@ func (n *Notifier) finish(ctx context.Context, c *channelState, key string, m re
 	pause := max(minPause<<min(c.failures, 6), min(sia.RetryAfter(err), maxPause))
 	c.failures, c.pause = c.failures+1, n.now().Add(min(pause, maxPause))
 	if sia.IsPermanent(err) {
-		c.refusals[key]++
+		for _, key := range keys {
+			if c.refusals[key]++; c.refusals[key] >= maxRefusals {
+				done = append(done, key)
+			}
+		}
 	}
-	if c.refusals[key] < maxRefusals {
-		return false
+	if len(done) > 0 {
+		n.log.ErrorContext(ctx, "a message to people is given up: it was refused again and again", "channel", c.Name(),
+			"message", m.Title, "error", err)
 	}
-	n.log.ErrorContext(ctx, "a message to people is given up: it was refused again and again", "channel", c.Name(),
-		"message", m.Title, "error", err)
-	return true
+	return done
 }

@@ -175,6 +175,63 @@ func TestToldOnceWithoutWrites(t *testing.T) {
 	want(t, "told again", r.chat.said())
 }
 
+// A grouped message that can't be recorded is not sent again when another task waits.
+func TestGroupToldOnceWithoutWrites(t *testing.T) {
+	t.Parallel()
+	r := newFixture(t)
+	r.flood(12)
+	db := storetest.Raw(t, r.url)
+	_, err := db.ExecContext(t.Context(), `CREATE TRIGGER full BEFORE INSERT ON notices WHEN NEW.grouped = 1
+		BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END`)
+	r.check(err)
+	rounds := r.rounds(r.chat.config())
+	var told []string
+	for i := range 3 {
+		if rounds() == nil {
+			t.Error("nothing was said of the notes")
+		}
+		told = append(told, r.chat.said()...)
+		r.ask(40+i, "Later")
+		r.now = r.now.Add(time.Minute)
+	}
+	want(t, "told", told[10:], "SIA needs people: 2 more wait")
+	_, err = db.ExecContext(t.Context(), `DROP TRIGGER full`)
+	r.check(err)
+	r.now = r.now.Add(time.Hour)
+	r.check(rounds())
+	r.notifier(r.chat.config())() // recorded for other processes
+	want(t, "told of what came later", r.chat.said(), needs(40, 41, 42)...)
+}
+
+// A grouped message that is refused is given up after some tries, also if other tasks wait each time; those are
+// reported later.
+func TestRefusedGroup(t *testing.T) {
+	t.Parallel()
+	r := newFixture(t)
+	r.flood(12)
+	r.chat.answers(func(w http.ResponseWriter, text string) {
+		if strings.HasPrefix(text, "SIA needs people") {
+			http.Error(w, "invalid_payload", http.StatusBadRequest)
+		}
+	})
+	tell := r.notifier(r.chat.config())
+	var told []string
+	for i := range 5 {
+		tell()
+		told = append(told, r.chat.said()...)
+		r.ask(40+i, "Later")
+		r.now = r.now.Add(5 * time.Minute)
+	}
+	want(t, "told", told[10:], "SIA needs people: 2 more wait", "SIA needs people: 3 more wait",
+		"SIA needs people: 4 more wait")
+	if n := strings.Count(r.log.String(), "given up"); n != 1 {
+		t.Errorf("logged %d times: %s", n, r.log.String())
+	}
+	r.now = r.now.Add(time.Hour)
+	tell()
+	want(t, "told of what came later", r.chat.said(), needs(42, 43, 44, 41, 40)...)
+}
+
 // Tasks in a halted scope are not reported.
 func TestHaltIsNotTold(t *testing.T) {
 	t.Parallel()
@@ -192,17 +249,10 @@ func TestHaltIsNotTold(t *testing.T) {
 func TestFlood(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
-	var first []int
-	for i := range 25 {
-		r.now = r.now.Add(time.Second)
-		r.ask(i+1, "One of many")
-		if i < 10 {
-			first = append(first, i+1)
-		}
-	}
+	r.flood(25)
 	tell := r.notifier(r.chat.config())
 	tell()
-	want(t, "at once", r.chat.said(), append(needs(first...), "SIA needs people: 15 more wait")...)
+	want(t, "at once", r.chat.said(), append(needs(1, 2, 3, 4, 5, 6, 7, 8, 9, 10), "SIA needs people: 15 more wait")...)
 	r.ask(40, "Later")
 	r.now = r.now.Add(30 * time.Minute)
 	tell()

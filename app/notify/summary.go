@@ -64,11 +64,11 @@ func (n *Notifier) sendSummary(ctx context.Context, c *channelState, waiting []n
 	if d.Repositories, err = n.activity(ctx, from, until); err != nil {
 		return err
 	}
-	record := func() error { return n.from.SaveSummary(ctx, c.Name(), until) }
+	record := func(ctx context.Context, _ []string) error { return n.from.SaveSummary(ctx, c.Name(), until) }
 	if len(d.Repositories) == 0 {
-		return record()
+		return record(ctx, nil)
 	}
-	return n.send(ctx, c, "summary/"+until.Format(time.RFC3339), render.Summary(d, n.links), record)
+	return n.send(ctx, c, []string{"summary/" + until.Format(time.RFC3339)}, render.Summary(d, n.links), record)
 }
 
 // activity returns the activity at or after from and before until, by repository, in the order of names.

@@ -45,7 +45,7 @@ func TestNotices(t *testing.T) {
 	change := policyChange("proposed")
 	change.Pull = 21
 	golden(t, "notice/policy.txt", told(render.NeedsApproval(change, links)))
-	change.Phase, change.Why = "better", "it does better, and a person has to merge it: a rule forbids it"
+	change.Phase, change.Why = "better", "it does better, and a person has to merge it: a rule forbids it."
 	golden(t, "notice/policy-better.txt", told(render.NeedsApproval(change, links)))
 	golden(t, "notice/several.txt", told(render.NeedsPeople([]string{render.TaskLine(asked, links),
 		render.TaskLine(plan, links), render.PolicyLine(change, links)}, links)))

@@ -92,7 +92,7 @@ func policyNext(c PolicyChange) string {
 // PolicyWaiting says what a change that waits for a person waits for. It contains foreign text unchanged.
 func PolicyWaiting(c PolicyChange) string {
 	if c.Phase == "better" {
-		return sentenceCase(c.Why) + "."
+		return sentenceCase(strings.TrimRight(c.Why, ".")) + "."
 	}
 	return "A 👍 on SIA's comment there has it tried on half of the new tasks. Merged, it holds at once, untried; " +
 		"closed, it is dropped."
@@ -113,7 +113,8 @@ func PolicyComment(c PolicyChange) string {
 		p.add("### 🧪 Being tried on half of the new tasks")
 		p.add(policyTally(c))
 	case "better":
-		p.add("### ✅ It does better\n\n**Please merge this pull request:** " + Line(c.Why, 300) + ".")
+		p.add("### ✅ It does better\n\n**Please merge this pull request:** " + Line(strings.TrimRight(c.Why, "."), 300) +
+			".")
 		p.add(policyTally(c))
 	case "promoted":
 		if c.Usual[0] < c.Usual[1] {

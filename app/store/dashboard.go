@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -187,23 +185,25 @@ func (s *SetupStore) SetupPulse(ctx context.Context, installation int64) (string
 	return fmt.Sprintf("%d.%d.%d", repos, pending, at), s.explain("look what changed", err)
 }
 
+// pulseQuery asks for the visible task and the visible change of a policy that changed last.
+func (s *DB) pulseQuery(v Visibility) (query string, args []any) {
+	return `SELECT coalesce((SELECT updated_at || '.' || id FROM tasks WHERE ` + s.sees("repo_id") + `
+			ORDER BY updated_at DESC, id LIMIT 1), '') ||
+		coalesce((SELECT '-' || e.n || '.' || x.comment FROM experiment_events e JOIN experiments x ON x.id = e.experiment
+			WHERE ` + s.sees("x.place_id") + ` ORDER BY e.n DESC LIMIT 1), '')`, append(v.args(), v.args()...)
+}
+
 // Pulse returns a text that changes whenever the task or its transcript changes or, with an
-// empty id, whenever any visible task changes.
+// empty id, whenever any visible task or change of a policy does.
 func (s *TaskStore) Pulse(ctx context.Context, v Visibility, id sia.TaskID) (pulse string, err error) {
 	if id == "" {
-		var at int64
-		var changed string
-		err = s.r.QueryRowContext(ctx, `SELECT updated_at, id FROM tasks WHERE `+s.sees("repo_id")+`
-			ORDER BY updated_at DESC, id LIMIT 1`, v.args()...).Scan(&at, &changed)
-		pulse = fmt.Sprintf("%d.%s", at, changed)
+		query, args := s.pulseQuery(v)
+		err = s.r.QueryRowContext(ctx, query, args...).Scan(&pulse)
 	} else {
 		var version, turns int64
 		err = s.r.QueryRowContext(ctx, `SELECT version, (SELECT count(*) FROM transcripts WHERE task_id = ?)
 			FROM tasks WHERE id = ? AND `+s.sees("repo_id"), append([]any{id, id}, v.args()...)...).Scan(&version, &turns)
 		pulse = fmt.Sprintf("%d.%d", version, turns)
-	}
-	if errors.Is(err, sql.ErrNoRows) && id == "" {
-		return "", nil // no task yet
 	}
 	return pulse, s.explain("look what changed", orNotFound(err))
 }

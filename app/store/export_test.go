@@ -17,9 +17,11 @@ var LooksQuery = looksQuery
 // TasksQuery is the query of [TaskStore.Tasks].
 var TasksQuery = tasksQuery
 
-// FindQuery is the query of [TaskStore.FindTasks], and OpenQuery that of [TaskStore.CountOpen].
+// FindQuery is the query of [TaskStore.FindTasks], OpenQuery that of [TaskStore.CountOpen], and PulseQuery that of
+// [TaskStore.Pulse] for all tasks.
 func (s *Store) FindQuery(v Visibility, f Find) (query string, args []any) { return s.findQuery(v, f) }
 func (s *Store) OpenQuery(v Visibility) (query string, args []any)         { return s.openQuery(v) }
+func (s *Store) PulseQuery(v Visibility) (query string, args []any)        { return s.pulseQuery(v) }
 
 // AmongQuery is the query of [Store.Arrived].
 func (s *Store) AmongQuery() string {

@@ -71,6 +71,7 @@ func testPlans(t *testing.T, s *fixture) {
 	ready, readyArgs := s.FindQuery(store.SeesAll(),
 		store.Find{Temperatures: []sia.Temperature{sia.Cold}, Oldest: true, Limit: 20})
 	open, openArgs := s.OpenQuery(store.SeesAll())
+	pulse, pulseArgs := s.PulseQuery(store.SeesOnly(7))
 	db := storetest.Raw(t, s.url)
 	for name, c := range map[string]struct {
 		query, index string
@@ -87,6 +88,7 @@ func testPlans(t *testing.T, s *fixture) {
 		"tasks that wait":    {waiting, "tasks_temperature", waitingArgs},
 		"tasks to review":    {ready, "tasks_temperature", readyArgs},
 		"open tasks":         {open, "tasks_temperature", openArgs},
+		"pulse":              {pulse, "tasks_updated", pulseArgs},
 		"flips to be pruned": {`SELECT repo_id FROM flips WHERE at < ? LIMIT ?`, "flips_at", []any{1, 2}},
 	} {
 		if plan := s.plan(t, db, c.query, c.args); !strings.Contains(plan, c.index) {

@@ -218,6 +218,20 @@ func testPulse(t *testing.T, s *fixture) {
 	if pulse(mine, "") == all || pulse(mine, id) == one {
 		t.Error("it does not beat for a task that ends")
 	}
+	all = pulse(mine, "")
+	x := store.Experiment{ID: "theirs", Place: other, Phase: store.ExperimentProposed, CreatedAt: at(4)}
+	must(t, s.SaveExperiment(patient(t), x, "proposed"))
+	if pulse(mine, "") != all {
+		t.Error("it beats for a change of a policy that is out of sight")
+	}
+	x.ID, x.Place = "mine", demo
+	for _, what := range []string{"proposed", ""} { // then SIA asks about it
+		must(t, s.SaveExperiment(patient(t), x, what))
+		if pulse(mine, "") == all {
+			t.Errorf("it does not beat for a change of a policy: %+v", x)
+		}
+		all, x.Comment = pulse(mine, ""), 5
+	}
 	for _, id := range []sia.TaskID{theirs, "no"} {
 		if _, err := s.Pulse(patient(t), mine, id); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("the pulse of %s: %v", id, err)

@@ -268,7 +268,8 @@ func TestSharingIsOffered(t *testing.T) {
 	}
 }
 
-// Administrators of the whole installation take a shared lesson back, also by the page of a copy.
+// Administrators of the whole installation take a shared lesson back, also by the page of a copy. Who is second reads
+// that it is not shared.
 func TestSharedLessonIsTakenBack(t *testing.T) {
 	do := &doer{}
 	h := pages(t, world(t), do)
@@ -283,5 +284,8 @@ func TestSharedLessonIsTakenBack(t *testing.T) {
 		if len(do.said) != c.heard || c.heard > 0 && do.said[0] != "grace unshare shared in 1" {
 			t.Errorf("%+v: heard %q", c, do.said)
 		}
+	}
+	if code, body := ask(t, h, admin(), address, "do=unshare"); code != http.StatusSeeOther || len(do.said) != 1 {
+		t.Errorf("the second: %d, heard %q:\n%s", code, do.said, body)
 	}
 }

@@ -23,6 +23,7 @@ type doer struct {
 	said    []string
 	refuses lesson.Refused // why no lesson can be shared
 	shared  bool           // every lesson is shared
+	taken   bool           // and was taken back a moment ago
 }
 
 func (d *doer) note(by sia.Actor, what string) (string, error) {
@@ -84,6 +85,10 @@ func (d *doer) Share(_ context.Context, _ int64, id lesson.ID, by string) (store
 func (d *doer) Unshare(_ context.Context, installation int64, id lesson.ID, by string) (
 	was store.SharedLesson, out store.Unshared, err error,
 ) {
+	if d.taken {
+		return was, out, lesson.Refused("it is not shared")
+	}
+	d.taken = true
 	_, err = d.note(sia.Actor{Login: by}, fmt.Sprintf("unshare %s in %d", id, installation))
 	return was, store.Unshared{Removed: 2}, err
 }

@@ -221,14 +221,13 @@ func (s *site) share(r *http.Request, installation int64, id lesson.ID, by strin
 // unshare takes a shared lesson back and returns the result for people.
 func (s *site) unshare(r *http.Request, installation int64, id lesson.ID, by string) (string, error) {
 	shared, already, err := s.Lessons.Shareable(r.Context(), installation, id)
-	var refused lesson.Refused
-	switch {
-	case errors.As(err, &refused), err == nil && !already:
-		return "It is not shared.", nil
-	case err != nil:
-		return "", err
+	var out store.Unshared
+	if err == nil && already {
+		_, out, err = s.Lessons.Unshare(r.Context(), installation, shared.Lesson.ID, by)
 	}
-	_, out, err := s.Lessons.Unshare(r.Context(), installation, shared.Lesson.ID, by)
+	if errors.As(err, new(lesson.Refused)) || err == nil && !already { // maybe since a moment ago
+		return "It is not shared.", nil
+	}
 	return fmt.Sprintf("Taken back. Copies in other repositories: %d removed that were not tried, %d archived that did "+
 		"not help, %d kept that helped.", out.Removed, out.Archived, out.Kept), err
 }

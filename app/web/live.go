@@ -64,7 +64,7 @@ func (l *live) leave(who string) {
 }
 
 // serve sends "changed" whenever a visible task, or the content of the named page, changed; without either, it follows
-// all visible tasks. An event's id is the new state.
+// all visible tasks and changes of policies. An event's id is the new state.
 func (l *live) serve(w http.ResponseWriter, r *http.Request) {
 	v, id, page := viewer.From(r.Context()), sia.TaskID(r.URL.Query().Get("task")), r.URL.Query().Get("page")
 	pulse, err := l.pulse(r, id, page)

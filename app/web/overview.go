@@ -19,6 +19,7 @@ const (
 	shownWaiting = 20
 	shownRunning = 20
 	shownReady   = 20
+	soughtReady  = 200 // those with the longest wait are among the tasks that have not changed for longest
 )
 
 // overviewPage summarises what SIA is doing.
@@ -109,12 +110,12 @@ func (s *site) open(r *http.Request, sight store.Visibility, p *overviewPage) er
 	}
 	p.Waiting = p.Waiting[:min(len(p.Waiting), shownWaiting)]
 	passed, err := s.From.FindTasks(r.Context(), sight, store.Find{Temperatures: []sia.Temperature{sia.Cold},
-		Oldest: true, Limit: shownReady})
+		Oldest: true, Limit: soughtReady})
 	if err != nil {
 		return err
 	}
-	p.Ready = s.lines(r, passed)
-	slices.SortStableFunc(p.Ready, func(a, b taskLine) int { return a.Since.Compare(b.Since) })
+	slices.SortStableFunc(passed, func(a, b sia.Task) int { return a.Since.Compare(b.Since) })
+	p.Ready = s.lines(r, passed[:min(len(passed), shownReady)])
 	running, err := s.From.FindTasks(r.Context(), sight, store.Find{Temperatures: []sia.Temperature{sia.Hot},
 		Limit: shownRunning})
 	if err != nil {

@@ -83,7 +83,7 @@ type Sharer interface {
 	Share(
 		ctx context.Context, installation int64, id lesson.ID, by string,
 	) (shared store.SharedLesson, isNew bool, err error)
-	// Unshare takes back a shared lesson.
+	// Unshare takes back a shared lesson. The error is [lesson.Refused] if it is not shared.
 	Unshare(
 		ctx context.Context, installation int64, id lesson.ID, by string,
 	) (was store.SharedLesson, out store.Unshared, err error)

@@ -189,7 +189,7 @@ func (s *site) pulse(r *http.Request) (string, error) {
 }
 
 // pulseOf is a text that changes whenever a page's content does: that of its task, of the setup of repositories, or
-// else of any visible task.
+// else of any visible task or change of a policy.
 func (s *site) pulseOf(r *http.Request, id sia.TaskID, page string) (string, error) {
 	if of, ok := strings.CutPrefix(page, "/installations/"); ok {
 		in, err := s.theInstallation(r, of)

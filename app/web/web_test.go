@@ -236,8 +236,8 @@ func TestWhatWaitsIsFound(t *testing.T) {
 	}
 }
 
-// Passed tasks with an open pull request are listed for review, the longest wait first, and counted; others are not.
-// The list of tasks finds them.
+// Passed tasks with an open pull request are listed for review, the longest wait first, also if they changed last, and
+// counted; others are not. The list of tasks finds them.
 func TestReadyToReview(t *testing.T) {
 	s := crowded(t, 0, 0)
 	for i := range 25 {
@@ -251,9 +251,9 @@ func TestReadyToReview(t *testing.T) {
 	_, body := ask(t, h, operator(), "GET /", "")
 	_, list, _ := strings.Cut(body, `Ready to review <span class="count">24</span>`)
 	list, _, _ = strings.Cut(list, "Under way ")
-	first, second := strings.Index(list, "passed task 19<"), strings.Index(list, "passed task 18<")
+	first, second := strings.Index(list, "passed task 23<"), strings.Index(list, "passed task 22<")
 	if strings.Count(list, "passed task") != 2*20 || first < 0 || second < first ||
-		!strings.Contains(list, `href="https://github.com/acme/bookings/pull/419"`) ||
+		!strings.Contains(list, `href="https://github.com/acme/bookings/pull/423"`) ||
 		!strings.Contains(list, `<a href="/tasks?state=ready">All 24</a>`) {
 		t.Errorf("the first page:\n%s", body)
 	}
