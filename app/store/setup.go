@@ -64,6 +64,8 @@ type Setup struct {
 	Together int
 	Welcome  string // the result of proposing settings, for users; empty: not tried yet
 	Checks   *int   // number of checks that the push of the proposed settings started; nil: it was not looked at
+	// the checks had time to begin, and are to be counted; only for [Handlers].Setup
+	Due bool
 }
 
 // Unasked reports whether settings were not proposed because of the way the repository was added, so that a person can
@@ -78,13 +80,14 @@ type SetupResult struct {
 	State   SetupState
 	Welcome string // as in [Setup]
 	Checks  *int   // as in [Setup]
-	// the repository is set up once more after this time, to count its checks; 0: it is not
+	// the repository is set up once more after this time, with [Setup].Due; 0: it is not
 	Again time.Duration
 }
 
 // setupArgs has the arguments of the job that sets up a repository.
 type setupArgs struct {
 	Repo int64 `json:"repo"`
+	Due  bool  `json:"due,omitempty"` // as in [Setup]
 }
 
 // Kind names the job for River.
@@ -210,6 +213,7 @@ func (w *setupWorker) Work(ctx context.Context, job *river.Job[setupArgs]) error
 	if err != nil {
 		return river.JobSnooze(setupGap)
 	}
+	repo.Due = job.Args.Due
 	result, err := w.e.setUp(ctx, repo)
 	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
@@ -240,7 +244,7 @@ func (w *setupWorker) done(ctx context.Context, job *river.Job[setupArgs], resul
 		if err := complete(ctx, tx, job); err != nil {
 			return err
 		}
-		_, err = s.insert(ctx, tx, job.Args, queueSetups, s.now().Add(result.Again))
+		_, err = s.insert(ctx, tx, setupArgs{Repo: job.Args.Repo, Due: true}, queueSetups, s.now().Add(result.Again))
 		return err
 	})
 }

@@ -103,6 +103,7 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 		{"LoopWithIntervention", testLoopWithIntervention},
 		{"EffectIsRetried", testEffectRetried},
 		{"OutageDelaysEffect", testOutage},
+		{"SetupDue", testSetupDue},
 		{"EffectPanics", testEffectPanics},
 		{"EffectFailsForGood", testEffectFailsForGood},
 		{"EffectFailsOnLastTry", testEffectFailsOnLastTry},
