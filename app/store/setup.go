@@ -236,8 +236,8 @@ func (w *setupWorker) done(ctx context.Context, job *river.Job[setupArgs], resul
 		checks = &later
 	}
 	return s.write(ctx, "note a setup", func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE setups SET state = ?, error = '', welcome = ?, checks = ?, updated_at = ?
-			WHERE repo_id = ?`, result.State, result.Welcome, checks, micros(s.now()), job.Args.Repo)
+		_, err := tx.ExecContext(ctx, `UPDATE setups SET state = ?, tries = 0, error = '', welcome = ?, checks = ?,
+			updated_at = ? WHERE repo_id = ?`, result.State, result.Welcome, checks, micros(s.now()), job.Args.Repo)
 		if err != nil || result.Again == 0 {
 			return err
 		}
@@ -249,7 +249,8 @@ func (w *setupWorker) done(ctx context.Context, job *river.Job[setupArgs], resul
 	})
 }
 
-// failed records a failed try, and plans the next.
+// failed records a failed try, and plans the next. A repository that is set up stays so: only the count of its checks
+// is given up.
 func (w *setupWorker) failed(ctx context.Context, job *river.Job[setupArgs], repo Repository, cause error) error {
 	s := w.e.s
 	s.log.WarnContext(ctx, "repository not set up", "repo", repo.String(), "err", cause)
@@ -267,10 +268,16 @@ func (w *setupWorker) failed(ctx context.Context, job *river.Job[setupArgs], rep
 		}
 		var state SetupState
 		var tries int
-		if err := tx.QueryRowContext(ctx, `UPDATE setups SET tries = tries + ?, error = ?, updated_at = ?,
-			state = CASE WHEN ? = 1 OR tries + ? >= ? THEN 'failed' ELSE state END WHERE repo_id = ? RETURNING state, tries`,
-			failed, userMessage(cause), micros(s.now()), sia.IsPermanent(cause), failed, most, repo.ID).
-			Scan(&state, &tries); err != nil || state == SetupFailed {
+		if err := tx.QueryRowContext(ctx, `UPDATE setups SET tries = tries + ?, error = ?, updated_at = ? WHERE repo_id = ?
+			RETURNING state, tries`, failed, userMessage(cause), micros(s.now()), repo.ID).Scan(&state, &tries); err != nil {
+			return err
+		}
+		if sia.IsPermanent(cause) || tries >= most {
+			end := `state = 'failed'`
+			if state == SetupDone {
+				end = `tries = 0, error = '', checks = nullif(checks, -1)`
+			}
+			_, err := tx.ExecContext(ctx, `UPDATE setups SET `+end+` WHERE repo_id = ?`, repo.ID)
 			return err
 		}
 		slot, due, err := s.nextSetup(ctx, tx, repo.Installation)

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -60,5 +61,37 @@ func testSetupDue(t *testing.T, s *fixture) {
 	exhaust(t, s, e)
 	if v := setupOf(t, s); v.Checks == nil || *v.Checks != 3 {
 		t.Errorf("later: %v, %+v", due, v)
+	}
+}
+
+// A repository that is set up stays so when its checks can't be counted, which is given up like a setup.
+func testSetupStaysDone(t *testing.T, s *fixture) { countingFails(t, s, errors.New("read: 500"), 4) }
+
+func testRefusedSetupStaysDone(t *testing.T, s *fixture) {
+	countingFails(t, s, &sia.Error{Op: "read", Message: "forbidden", Permanent: true}, 1)
+}
+
+// countingFails sets up a repository after an outage. Then counting its checks fails for a reason, and is tried some
+// times.
+func countingFails(t *testing.T, s *fixture, why error, tries int) {
+	t.Helper()
+	const first = 5
+	e, visits := planned(t, s, func(n int, v store.Setup) (store.SetupResult, error) {
+		switch {
+		case n < first:
+			return store.SetupResult{}, &sia.Error{Op: "read", Message: "GitHub is failing (503)", Outage: true}
+		case n == first:
+			return store.SetupResult{State: store.SetupDone, Welcome: "opened", Again: 15 * time.Minute}, nil
+		}
+		if !v.Due || v.State != store.SetupDone {
+			t.Errorf("visit %d: %+v", n, v)
+		}
+		return store.SetupResult{}, why
+	})
+	exhaust(t, s, e)
+	v := setupOf(t, s)
+	if *visits != first+tries || v.State != store.SetupDone || v.Tries != 0 || v.Error != "" || v.Welcome != "opened" ||
+		v.Checks != nil {
+		t.Errorf("%d visits: %+v", *visits, v)
 	}
 }

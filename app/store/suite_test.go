@@ -104,6 +104,8 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 		{"EffectIsRetried", testEffectRetried},
 		{"OutageDelaysEffect", testOutage},
 		{"SetupDue", testSetupDue},
+		{"SetupStaysDone", testSetupStaysDone},
+		{"RefusedSetupStaysDone", testRefusedSetupStaysDone},
 		{"EffectPanics", testEffectPanics},
 		{"EffectFailsForGood", testEffectFailsForGood},
 		{"EffectFailsOnLastTry", testEffectFailsOnLastTry},
