@@ -105,20 +105,33 @@ func TestWelcomeOnce(t *testing.T) {
 	}
 }
 
-// When checks had time to begin, those that the pull request started are counted.
+// When checks had time to begin, those that the pull request started are counted; not before, also if the answer to its
+// creation was lost.
 func TestWelcomeCountsChecks(t *testing.T) {
 	t.Parallel()
 	const workflow = "on: pull_request\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - run: \"true\"\n"
-	for want, file := range map[int]string{0: "README", 1: ".github/workflows/ci.yml"} {
-		t.Run(fmt.Sprint(want), func(t *testing.T) {
+	const ci = ".github/workflows/ci.yml"
+	for name, c := range map[string]struct {
+		file string
+		lost int // answers
+		want int
+	}{"no workflow": {"README", 0, 0}, "workflow": {ci, 0, 1}, "lost answer": {ci, 1, 1}} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := apptest.Start(t, apptest.Config{Files: map[string]string{"README": "nothing to tell"}, Welcome: true})
 			files := goModule()
-			files[file] = workflow
+			files[c.file] = workflow
 			_, err := s.Sim.CreateRepo(apptest.Owner, "tea", ghsim.RepoSpec{Files: files})
 			check(t, err)
+			loses := &ghsim.Fault{Times: c.lost, After: true}
+			s.Sim.FailRequests(func(r *http.Request) *ghsim.Fault {
+				if c.lost > 0 && r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/pulls") {
+					return loses
+				}
+				return nil
+			})
 			s.InstallOn("tea")
-			s.Quiet()
+			s.Wait(2 * time.Minute)
 			counted := func() *int {
 				all, err := s.App.Store.Setups(context.Background(), 0)
 				check(t, err)
@@ -129,7 +142,7 @@ func TestWelcomeCountsChecks(t *testing.T) {
 				t.Errorf("counted %d at once", *got)
 			}
 			s.Wait(time.Hour)
-			if got := counted(); got == nil || *got != want || len(welcomes(t, s, apptest.Owner+"/tea")) != 1 {
+			if got := counted(); got == nil || *got != c.want || len(welcomes(t, s, apptest.Owner+"/tea")) != 1 {
 				t.Errorf("counted %v; %s", got, came(t, s, "tea"))
 			}
 		})

@@ -57,7 +57,7 @@ type Experiment struct {
 	Value        string          `json:"value"`     // its new value
 	Reason       string          `json:"reason"`
 	By           string          `json:"by"`     // login of the proposer, or the model's name
-	Number       int             `json:"number"` // 1-based, among all changes proposed for this policy
+	Number       int             `json:"number"` // 1-based, among all changes proposed for this policy; 0: not tried
 	Phase        ExperimentPhase `json:"phase"`
 	Why          string          `json:"why"`            // reason for the phase, for users
 	Gate         string          `json:"gate,omitempty"` // result of replaying past tasks

@@ -64,6 +64,8 @@ type Setup struct {
 	Together int
 	Welcome  string // the result of proposing settings, for users; empty: not tried yet
 	Checks   *int   // number of checks that the push of the proposed settings started; nil: it was not looked at
+	// the checks had time to begin, and are to be counted; only for [Handlers].Setup
+	Due bool
 }
 
 // Unasked reports whether settings were not proposed because of the way the repository was added, so that a person can
@@ -78,13 +80,14 @@ type SetupResult struct {
 	State   SetupState
 	Welcome string // as in [Setup]
 	Checks  *int   // as in [Setup]
-	// the repository is set up once more after this time, to count its checks; 0: it is not
+	// the repository is set up once more after this time, with [Setup].Due; 0: it is not
 	Again time.Duration
 }
 
 // setupArgs has the arguments of the job that sets up a repository.
 type setupArgs struct {
 	Repo int64 `json:"repo"`
+	Due  bool  `json:"due,omitempty"` // as in [Setup]
 }
 
 // Kind names the job for River.
@@ -210,6 +213,7 @@ func (w *setupWorker) Work(ctx context.Context, job *river.Job[setupArgs]) error
 	if err != nil {
 		return river.JobSnooze(setupGap)
 	}
+	repo.Due = job.Args.Due
 	result, err := w.e.setUp(ctx, repo)
 	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
@@ -232,20 +236,21 @@ func (w *setupWorker) done(ctx context.Context, job *river.Job[setupArgs], resul
 		checks = &later
 	}
 	return s.write(ctx, "note a setup", func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE setups SET state = ?, error = '', welcome = ?, checks = ?, updated_at = ?
-			WHERE repo_id = ?`, result.State, result.Welcome, checks, micros(s.now()), job.Args.Repo)
+		_, err := tx.ExecContext(ctx, `UPDATE setups SET state = ?, tries = 0, error = '', welcome = ?, checks = ?,
+			updated_at = ? WHERE repo_id = ?`, result.State, result.Welcome, checks, micros(s.now()), job.Args.Repo)
 		if err != nil || result.Again == 0 {
 			return err
 		}
 		if err := complete(ctx, tx, job); err != nil {
 			return err
 		}
-		_, err = s.insert(ctx, tx, job.Args, queueSetups, s.now().Add(result.Again))
+		_, err = s.insert(ctx, tx, setupArgs{Repo: job.Args.Repo, Due: true}, queueSetups, s.now().Add(result.Again))
 		return err
 	})
 }
 
-// failed records a failed try, and plans the next.
+// failed records a failed try, and plans the next. A repository that is set up stays so: only the count of its checks
+// is given up.
 func (w *setupWorker) failed(ctx context.Context, job *river.Job[setupArgs], repo Repository, cause error) error {
 	s := w.e.s
 	s.log.WarnContext(ctx, "repository not set up", "repo", repo.String(), "err", cause)
@@ -263,10 +268,16 @@ func (w *setupWorker) failed(ctx context.Context, job *river.Job[setupArgs], rep
 		}
 		var state SetupState
 		var tries int
-		if err := tx.QueryRowContext(ctx, `UPDATE setups SET tries = tries + ?, error = ?, updated_at = ?,
-			state = CASE WHEN ? = 1 OR tries + ? >= ? THEN 'failed' ELSE state END WHERE repo_id = ? RETURNING state, tries`,
-			failed, userMessage(cause), micros(s.now()), sia.IsPermanent(cause), failed, most, repo.ID).
-			Scan(&state, &tries); err != nil || state == SetupFailed {
+		if err := tx.QueryRowContext(ctx, `UPDATE setups SET tries = tries + ?, error = ?, updated_at = ? WHERE repo_id = ?
+			RETURNING state, tries`, failed, userMessage(cause), micros(s.now()), repo.ID).Scan(&state, &tries); err != nil {
+			return err
+		}
+		if sia.IsPermanent(cause) || tries >= most {
+			end := `state = 'failed'`
+			if state == SetupDone {
+				end = `tries = 0, error = '', checks = nullif(checks, -1)`
+			}
+			_, err := tx.ExecContext(ctx, `UPDATE setups SET `+end+` WHERE repo_id = ?`, repo.ID)
 			return err
 		}
 		slot, due, err := s.nextSetup(ctx, tx, repo.Installation)

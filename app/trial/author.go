@@ -145,5 +145,6 @@ func formatMaterial(m Material) string {
 		rejected = append(rejected, fmt.Sprintf("%s: %s did not hold: %s", r.Path, r.Value, r.Why))
 	}
 	add("What was proposed before and did not hold", rejected)
+	add("What was proposed before and not tried yet", m.Untried)
 	return strings.TrimSpace(b.String())
 }

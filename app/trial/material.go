@@ -15,6 +15,7 @@ import (
 const (
 	samples      = 5 // of each outcome
 	lastRejected = 10
+	lastUntried  = 10
 )
 
 // Material is an author's input. It contains no text by strangers: issues are described by counts and kinds.
@@ -25,6 +26,7 @@ type Material struct {
 	Resolved []string           // decisions before a passed attempt: context and choice
 	Failed   []string
 	Rejected []Rejected
+	Untried  []string // changes that were proposed before and not tried yet
 }
 
 // Rejected is a change that was proposed before and failed.
@@ -54,11 +56,22 @@ func (e *Evolver) material(ctx context.Context, s subject) (Material, error) {
 	if err != nil {
 		return m, err
 	}
+	tried := map[string]bool{}
 	for _, x := range slices.Backward(past) {
+		change := policies.Mutation{Path: x.Path, Value: x.Value}.String()
 		bad := x.Phase == store.ExperimentRejected || x.Phase == store.ExperimentStopped ||
 			x.Phase == store.ExperimentRolledBack
-		if s.matches(x) && bad && len(m.Rejected) < lastRejected {
-			m.Rejected = append(m.Rejected, Rejected{x.Path, x.Value, x.Why})
+		switch {
+		case !s.matches(x):
+		case x.Number == 0:
+			if !tried[change] && len(m.Untried) < lastUntried {
+				m.Untried = append(m.Untried, change)
+			}
+		default:
+			tried[change] = true
+			if bad && len(m.Rejected) < lastRejected {
+				m.Rejected = append(m.Rejected, Rejected{x.Path, x.Value, x.Why})
+			}
 		}
 	}
 	return m, nil

@@ -206,7 +206,7 @@ func (e *Evolver) changeBlocker(ctx context.Context, s subject) (string, error) 
 	return "", nil
 }
 
-// reasonOther is the reason why a proposed change was not tried, which says nothing against it.
+// reasonOther is the reason why a proposed change was kept and not tried, which says nothing against it.
 const reasonOther = "another change of the policy was tried first; it may be proposed again"
 
 // requestChanges requests changes of a policy from the author, and drafts the first that passes the gate. It keeps
@@ -217,9 +217,7 @@ func (e *Evolver) requestChanges(ctx context.Context, s subject) error {
 		return err
 	}
 	changes, err := e.Author.Propose(ctx, m, func(c policies.Mutation) error {
-		i := slices.IndexFunc(m.Rejected, func(r Rejected) bool {
-			return r.Path == c.Path && r.Value == c.Value && r.Why != reasonOther
-		})
+		i := slices.IndexFunc(m.Rejected, func(r Rejected) bool { return r.Path == c.Path && r.Value == c.Value })
 		if i >= 0 {
 			return fmt.Errorf("%s was proposed before and rejected: %s", c, m.Rejected[i].Why)
 		}
@@ -247,9 +245,9 @@ func (e *Evolver) requestChanges(ctx context.Context, s subject) error {
 	return nil
 }
 
-// keep saves a change that is not tried now.
+// keep saves a change that is not tried now. It takes no number of those that are.
 func (e *Evolver) keep(ctx context.Context, s subject, c policies.Mutation) error {
-	x, _, err := e.experiment(ctx, s, c, e.Author.Name())
+	x, _, err := e.experiment(ctx, s, c, e.Author.Name(), 0)
 	if err == nil {
 		_, err = e.setPhase(ctx, x, store.ExperimentRejected, reasonOther)
 	}
@@ -265,7 +263,17 @@ func (e *Evolver) lockAndAdvance(ctx context.Context, x store.Experiment) error 
 
 // draft checks a change by the replay gate and saves it as drafted or rejected.
 func (e *Evolver) draft(ctx context.Context, s subject, c policies.Mutation, by string) (store.Experiment, error) {
-	x, candidate, err := e.experiment(ctx, s, c, by)
+	past, err := e.Store.Experiments(ctx, s.installation, false)
+	if err != nil {
+		return store.Experiment{}, err
+	}
+	number := 1
+	for _, was := range past {
+		if s.matches(was) && was.Number > 0 {
+			number++
+		}
+	}
+	x, candidate, err := e.experiment(ctx, s, c, by, number)
 	if err != nil {
 		return x, err
 	}
@@ -274,25 +282,16 @@ func (e *Evolver) draft(ctx context.Context, s subject, c policies.Mutation, by 
 
 // experiment returns the experiment of a change, not saved yet, and the changed policy. It saves both versions.
 func (e *Evolver) experiment(
-	ctx context.Context, s subject, c policies.Mutation, by string,
+	ctx context.Context, s subject, c policies.Mutation, by string, number int,
 ) (x store.Experiment, candidate policies.Policy, err error) {
 	if candidate, err = policies.Mutate(s.policy, c); err != nil {
-		return x, candidate, err
-	}
-	past, err := e.Store.Experiments(ctx, s.installation, false)
-	if err != nil {
 		return x, candidate, err
 	}
 	x = store.Experiment{
 		Installation: s.installation, Place: s.place, Alone: s.alone, Layer: int(s.layer),
 		Decision: string(s.policy.Decision), Name: s.policy.Name, File: s.file(), Present: s.policy.ID(),
 		Candidate: candidate.ID(), Change: changeText(s.policy, candidate), Path: c.Path, Value: c.Value, Reason: c.Reason,
-		By: by, Number: 1, CreatedAt: e.Now(),
-	}
-	for _, was := range past {
-		if s.matches(was) {
-			x.Number++
-		}
+		By: by, Number: number, CreatedAt: e.Now(),
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%d/%d/%s/%d", s.installation, s.place.ID, candidate.ID(), x.Number))
 	x.ID = fmt.Sprintf("%s-%d-%x", s.policy.Name, x.Number, sum[:3])

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -121,20 +122,23 @@ func TestSecondChangeIsKept(t *testing.T) {
 	_ = h.Evolve(t.Context()) // there is no key for the pull request
 	all, err := h.store.Experiments(t.Context(), 0, false)
 	check(t, err)
-	if len(all) != 2 || all[1].Value != "0.7" || all[1].Phase != store.ExperimentRejected ||
-		!strings.HasPrefix(all[1].Why, "another change of the policy was tried first") {
+	kept := slices.IndexFunc(all, func(x store.Experiment) bool { return x.Value == "0.7" })
+	if len(all) != 2 || kept < 0 || all[kept].Phase != store.ExperimentRejected || all[kept].Number != 0 ||
+		!strings.HasPrefix(all[kept].Why, "another change of the policy was tried first") {
 		t.Fatalf("%+v", all)
 	}
 	h.now = h.now.Add(24 * time.Hour)
-	_, err = h.Rollback(t.Context(), all[0].ID, "@ann")
+	_, err = h.Rollback(t.Context(), all[1-kept].ID, "@ann")
 	check(t, err)
 	_ = h.Evolve(t.Context())
 	all, err = h.store.Experiments(t.Context(), 0, false)
 	check(t, err)
-	if len(all) != 3 || all[2].Value != "0.7" || all[2].Phase != store.ExperimentDrafted {
+	if len(all) != 3 || all[2].Value != "0.7" || all[2].Phase != store.ExperimentDrafted || all[2].Number != 2 {
 		t.Errorf("%+v", all)
 	}
-	if asked := srv.Requests(); len(asked) != 2 || !strings.Contains(asked[1].User(), "another change of the policy was") {
+	if asked := srv.Requests(); len(asked) != 2 || !strings.Contains(asked[1].User(),
+		"and not tried yet\n\n```text\nparameters.threshold: 0.7\n```") ||
+		strings.Contains(asked[1].User(), "0.7 did not hold") {
 		t.Errorf("asked %d times: %+v", len(asked), asked[len(asked)-1])
 	}
 }

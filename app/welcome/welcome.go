@@ -53,8 +53,8 @@ func (Disabled) Welcome(context.Context, store.Setup) (store.SetupResult, error)
 	return store.SetupResult{}, nil
 }
 
-// Welcome proposes settings to a new repository, unless there is a reason not to, and returns the outcome. Called again
-// when checks had time to begin, it counts those that the push started. r has the current default branch. Errors are
+// Welcome proposes settings to a new repository, unless there is a reason not to, and returns the outcome. Called when
+// checks had time to begin (r.Due), it counts those that the push started. r has the current default branch. Errors are
 // transient; a permanent failure, such as a missing permission, is an outcome.
 func (w *Welcomer) Welcome(ctx context.Context, r store.Setup) (out store.SetupResult, err error) {
 	out.Checks = r.Checks
@@ -94,8 +94,14 @@ func (w *Welcomer) welcome(ctx context.Context, r store.Setup, out *store.SetupR
 		if err != nil || pull.State != "open" {
 			return "pull request " + fmt.Sprint(pull.Number) + " proposed it", err
 		}
-		if r.Checks == nil {
+		switch {
+		case r.Checks != nil:
+		case r.Due:
 			err = countChecks(ctx, repo, pull.HeadSHA, out)
+		default: // too early, or nothing planned it, such as after a lost answer
+			var set sia.Settings
+			set, err = w.Settings.Settings(ctx, r.Installation, r.Repo)
+			out.Again = set.Checks.Wait.D()
 		}
 		return "pull request " + fmt.Sprint(pull.Number) + " proposes it", err
 	}
