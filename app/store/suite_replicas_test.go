@@ -70,8 +70,8 @@ func testNewerTasks(t *testing.T, s *fixture) {
 	_, err := s.SaveDelivery(patient(t), store.Delivery{GUID: "d", Event: "issues", Received: s.clock.now()})
 	must(t, err)
 	e := engine(t, s, h, quick())
-	tryOften := func() { // more often than the maximum number of tries
-		for range 10 {
+	tryOften := func() { // more often than the maximum number of tries; a delivery waits longer each time
+		for range 40 {
 			must(t, e.Idle(patient(t)))
 			due, err := e.NextDue(patient(t))
 			must(t, err)
