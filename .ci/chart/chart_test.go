@@ -1,5 +1,5 @@
-// Package chart renders the Helm chart of docs/operations/helm with Helm's own engine, and decodes the result as objects
-// of Kubernetes. It is a module of its own, so that Helm and its dependencies are not SIA's.
+// Package chart renders the Helm chart of docs/operations/helm with Helm's own engine, and decodes the result as
+// objects of Kubernetes. It is a module of its own, so that Helm and its dependencies are not SIA's.
 package chart
 
 import (

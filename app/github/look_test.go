@@ -249,7 +249,7 @@ func suites(fields string) string {
 	return `{"pageInfo":{"hasNextPage":false},"nodes":[{"databaseId":1,` + fields + `}]}`
 }
 
-// A merge that GitHub blocks is told unless a review explains that. Over REST it is unknown.
+// A look reports that GitHub blocks the merge, unless a missing review is the reason. REST does not tell.
 func TestLookAtABlockedMerge(t *testing.T) {
 	s := open(t, ghsim.Config{NoWorkflows: true})
 	ctx := context.Background()

@@ -209,7 +209,7 @@ func TestFinalWithoutAnAnswer(t *testing.T) {
 	}
 }
 
-// The reviewer is told of tests that fail though the checks are green, and nothing of them if none does.
+// The reviewer reads which tests fail although the checks are green. Without such tests there is no such section.
 func TestFinalShowsFailingTests(t *testing.T) {
 	for _, failing := range [][]string{nil, {"`TestLog` of `log` fails"}} {
 		m, s := model(t, scripted.Answer{JSON: map[string]any{"demands": []any{}, "remarks": []any{}}})
