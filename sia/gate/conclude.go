@@ -11,9 +11,9 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// conclude derives the verdict from the required checks.
+// conclude derives the verdict from the required checks. If it is red or green, it is not explained before it is final.
 func (j *judgement) conclude() {
-	greens, skips, excuses := j.count()
+	j.count()
 	switch wait := j.unsettled(); {
 	case len(j.pending) > 0:
 		j.result.Verdict = sia.VerdictPending
@@ -25,7 +25,7 @@ func (j *judgement) conclude() {
 		j.result.Verdict = sia.VerdictPending
 		j.sentences(append(j.red, awaitsMerge))
 	case len(j.red) > 0:
-		j.fail()
+		j.result.Verdict = sia.VerdictRed
 	case len(j.again) > 0:
 		j.result.Verdict, j.result.Rerun = sia.VerdictRerun, j.rerun
 		j.sentences(j.again)
@@ -40,12 +40,12 @@ func (j *judgement) conclude() {
 		j.result.Verdict, j.result.Blocked = sia.VerdictBlocked, j.blocked
 		j.explainBlocked()
 		j.result.Guarded = j.Draft && !slices.ContainsFunc(j.blocked, func(b sia.Obstacle) bool { return !b.Absent })
-	case greens == 0:
-		j.nothingRan(excuses)
+	case len(j.green) == 0:
+		j.nothingRan()
 	case len(j.rests)+len(j.beside) == 0:
 		j.noCode()
 	default:
-		j.pass(greens, skips)
+		j.result.Verdict = sia.VerdictGreen
 	}
 }
 
@@ -63,10 +63,10 @@ func (j *judgement) mayBeOverruled() bool {
 
 // nothingRan sets the verdict if no required check has a result: all were skipped or
 // excused.
-func (j *judgement) nothingRan(excuses int) {
+func (j *judgement) nothingRan() {
 	j.result.Verdict = sia.VerdictNone
 	if len(j.idle) == 0 {
-		j.explain("All %d required checks are excused, so none of them says whether this change is right.", excuses)
+		j.explain("All %d required checks are excused, so none of them says whether this change is right.", j.excuses)
 		return
 	}
 	j.explain("Nothing ran that says whether this change is right: %s.", strings.Join(j.idle, ", "))
@@ -106,7 +106,7 @@ func (j *judgement) noCode() {
 }
 
 // count sorts the required checks by outcome into the judgement's lists.
-func (j *judgement) count() (greens, skips, excuses int) {
+func (j *judgement) count() {
 	for _, c := range j.checks {
 		if c.app == workflowApp && c.outcome == running {
 			j.pending = append(j.pending, c.label+" "+c.why) // it may still create a job with a required name
@@ -127,7 +127,6 @@ func (j *judgement) count() (greens, skips, excuses int) {
 		}
 		switch c.outcome {
 		case green:
-			greens++
 			j.green = append(j.green, c.label)
 			if c.flaky {
 				j.explain("%s is %s.", c.label, c.why)
@@ -138,7 +137,7 @@ func (j *judgement) count() (greens, skips, excuses int) {
 				continue
 			}
 			if !c.held {
-				skips++
+				j.skips++
 			}
 			j.idle = append(j.idle, c.label+" was "+cmp.Or(c.run.Conclusion, "skipped"))
 		case excused:
@@ -146,7 +145,7 @@ func (j *judgement) count() (greens, skips, excuses int) {
 				j.blocked = append(j.blocked, o)
 				continue
 			}
-			excuses++
+			j.excuses++
 			j.explain("%s is excused: %s.", c.label, c.why)
 		case running:
 			j.pending = append(j.pending, c.label+" "+c.why)
@@ -173,7 +172,6 @@ func (j *judgement) count() (greens, skips, excuses int) {
 			j.blocked = append(j.blocked, c.obstacle())
 		}
 	}
-	return greens, skips, excuses
 }
 
 // runExcused reports whether the workflow run of a job is excused for a failure that none of its jobs shows.
@@ -201,8 +199,8 @@ func (j *judgement) runActive(c check) bool {
 	})
 }
 
-// fail sets the verdict if a check is red. Without a doubt, one failure decides, so
-// re-running other checks would change nothing.
+// fail explains a red verdict, or runs the red checks again. Without a doubt, one failure decides, so re-running other
+// checks would change nothing.
 func (j *judgement) fail() {
 	if j.result.Doubt = j.weighDoubt(); j.result.Doubt != nil && j.result.Doubt.Rerun {
 		j.result.Verdict, j.result.Rerun = sia.VerdictRerun, j.rerun
@@ -212,7 +210,6 @@ func (j *judgement) fail() {
 		j.sentences(j.red)
 		return
 	}
-	j.result.Verdict = sia.VerdictRed
 	j.sentences(j.red)
 	j.sentences(j.again)
 	j.explainBlocked()
@@ -226,8 +223,8 @@ func (j *judgement) explainBlocked() {
 	}
 }
 
-// pass sets the verdict if nothing is red and something is green.
-func (j *judgement) pass(greens, skips int) {
+// pass explains a green verdict, or says what it waits for.
+func (j *judgement) pass() {
 	if j.awaitTests() {
 		return
 	}
@@ -238,12 +235,11 @@ func (j *judgement) pass(greens, skips int) {
 		}
 		return
 	}
-	j.result.Verdict = sia.VerdictGreen
 	skipped := ""
-	if skips > 0 { // GitHub counts it as green
-		skipped = fmt.Sprintf(", %d skipped", skips)
+	if j.skips > 0 { // GitHub counts it as green
+		skipped = fmt.Sprintf(", %d skipped", j.skips)
 	}
-	j.explain("%s green%s.", text.Count(greens, "required check is", "required checks are"), skipped)
+	j.explain("%s green%s.", text.Count(len(j.green), "required check is", "required checks are"), skipped)
 	if len(j.rests) == 0 { // the only required check may be one job that needs the others
 		j.rests = j.beside
 	}

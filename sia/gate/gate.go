@@ -75,7 +75,7 @@ type Result struct {
 
 // Judge judges the checks of a commit. The verdict is valid once [Input.Needs] returns
 // nothing.
-func Judge(in Input) Result { return judge(in).result }
+func Judge(in Input) Result { return byChecks(in).final() }
 
 // GreenCheck is a check that was green on the commit. Flipped means that it was red on it, too,
 // and not by a transient failure.
@@ -87,7 +87,7 @@ type GreenCheck struct {
 // GreenChecks returns the checks that were green on the commit, sorted by name, as input of
 // [Prior.FlakeRate]; none before the verdict of the checks is green or red.
 func (in Input) GreenChecks() []GreenCheck {
-	j := in.byChecks()
+	j := byChecks(in)
 	if !j.settled() {
 		return nil
 	}
@@ -124,12 +124,14 @@ type judgement struct {
 	rerun   []int64        // ids of the runs to re-run
 	blocked []sia.Obstacle // obstacles that a person has to remove
 	idle    []string       // skipped required checks
+	skips   int            // skipped required checks that count as green
+	excuses int            // excused required checks
 }
 
-func judge(in Input) *judgement {
+// byChecks judges by the checks alone: a red or green verdict is not final.
+func byChecks(in Input) *judgement {
 	j := &judgement{Input: in, checks: in.head().checks(), onBase: in.base().checks()}
 	j.dropFutureTimes()
-	j.compareCounts()
 	j.require()
 	j.expect()
 	j.excuse()
@@ -153,6 +155,19 @@ func judge(in Input) *judgement {
 		j.conclude()
 	}
 	return j
+}
+
+// final returns the final result: a red verdict may be by chance, and a green one may have to wait for tests, or for a
+// person.
+func (j *judgement) final() Result {
+	j.compareCounts()
+	switch j.result.Verdict {
+	case sia.VerdictRed:
+		j.fail()
+	case sia.VerdictGreen:
+		j.pass()
+	}
+	return j.result
 }
 
 // maxAhead is the maximum time by which the clock of GitHub, or of a check's app, may be ahead of this one.
@@ -196,12 +211,6 @@ func (in Input) head() commit { return commit{in.Runs, in.Statuses, in.Workflows
 
 // base returns the data of the base commit.
 func (in Input) base() commit { return commit{in.Base, in.BaseStatuses, in.BaseWorkflows} }
-
-// byChecks judges by the checks alone.
-func (in Input) byChecks() *judgement {
-	in.Tampering, in.Counts, in.DoubtKnown, in.Tests = nil, nil, false, Tests{}
-	return judge(in)
-}
 
 // settled reports whether the verdict of the checks is green or red.
 func (j *judgement) settled() bool {

@@ -43,7 +43,7 @@ func (n Needs) Checks() Needs {
 // the code. Then come the base commit and the logs, because they can change a red outcome.
 // Tampering and doubt come last, when the outcomes are final.
 func (in Input) Needs() Needs {
-	j := in.byChecks()
+	j := byChecks(in)
 	if j.result.Verdict == sia.VerdictPending && j.unfinished() {
 		return Needs{} // another look follows
 	}
@@ -88,7 +88,7 @@ func (in Input) Needs() Needs {
 	if need := (Needs{Tampering: !in.TamperingKnown, Doubt: isRed && !in.DoubtKnown && j.canDoubt()}); !need.None() {
 		return need
 	}
-	if !in.Final || in.CountsKnown || judge(in).result.Verdict != sia.VerdictGreen {
+	if !in.Final || in.CountsKnown || j.final().Verdict != sia.VerdictGreen {
 		return Needs{}
 	}
 	if !in.BaseKnown {
