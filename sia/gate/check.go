@@ -65,30 +65,40 @@ const (
 // (runs of one criterion that do not replace each other) are separate checks.
 type check struct {
 	criterion
-	label     string    // name for people, distinct from other checks of that name
-	appID     int64     // of the app; 0: not known
-	workflow  *Workflow // workflow run of the job; nil: not a job, or not known
-	runs      []Run     // the run that counts and those that it replaced, oldest first; none for a status
-	run       Run       // the run that counts; zero for a status and for a workflow run
-	url       string
-	said      string // a status's description, for people
-	outcome   outcome
-	flaky     bool // it was green and red on this commit
-	exhausted bool // it needs another re-run, but had the maximum number
-	why       string
-	required  bool
-	byRun     bool      // it is required only because a rule requires its workflow
-	form      bool      // it is blocked by the pull request's form, or because its service forbids it to run
-	held      bool      // it was skipped and does not count as green, because a job that it needs is not green
-	ran       string    // if skipped: where else it ran, for people
-	missed    bool      // it was skipped but should have run
-	follows   bool      // it only aggregates jobs that it needs, and is not green because of them
-	job       int64     // of a workflow run: the job to re-run with it; 0: none
-	last      time.Time // time of the newest event of its runs
+	label    string    // name for people, distinct from other checks of that name
+	appID    int64     // of the app; 0: not known
+	workflow *Workflow // workflow run of the job; nil: not a job, or not known
+	file     File      // of the workflow; Unread: not a job, or not known
+	// indices of the checks in its workflow run because of which it may be skipped: those of the jobs that it needs, with
+	// the check of the run itself, and those for which the file does not show whether it needs them: all if the file is
+	// not known, and the jobs of a reusable workflow that was not expanded
+	needs, mayNeed []int
+	runs           []Run // the run that counts and those that it replaced, oldest first; none for a status
+	run            Run   // the run that counts; zero for a status and for a workflow run
+	url            string
+	said           string // a status's description, for people
+	outcome        outcome
+	flaky          bool // it was green and red on this commit
+	exhausted      bool // it needs another re-run, but had the maximum number
+	why            string
+	required       bool
+	byRun          bool      // it is required only because a rule requires its workflow
+	form           bool      // it is blocked by the pull request's form, or because its service forbids it to run
+	held           bool      // it was skipped and does not count as green, because a job that it needs is not green
+	ran            string    // if skipped: where else it ran, for people
+	missed         bool      // it was skipped but should have run
+	follows        bool      // it only aggregates jobs that it needs, and is not green because of them
+	job            int64     // of a workflow run: the job to re-run with it; 0: none
+	last           time.Time // time of the newest event of its runs
 }
 
 // isRunning reports whether the check's own run has not ended, and is not overdue.
 func (c check) isRunning() bool { return c.outcome == running && c.run.Status != "completed" }
+
+// hasResult reports whether the check ended with a result.
+func (c check) hasResult() bool {
+	return c.outcome != skipped && c.outcome != running && c.outcome != blocked
+}
 
 // workflowRun returns the id of the check's workflow run; 0 if it has none.
 func (c check) workflowRun() int64 {

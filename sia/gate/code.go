@@ -59,42 +59,38 @@ func wordsOf(name string) []string {
 var baseEvents = []string{"pull_request_target", "issue_comment", "issues", "workflow_run", "schedule",
 	"repository_dispatch"}
 
-// ranCode reports whether a check probably ran the repository's code at the head.
-func (j *judgement) ranCode(c check) bool {
+// runsCode reports whether a check probably runs the repository's code at the head.
+func (f *facts) runsCode(c check) bool {
 	switch {
-	case c.outcome == skipped || c.outcome == running || c.outcome == blocked || c.app == workflowApp:
+	case c.app == workflowApp:
 		return false
-	case c.app == statusApp || c.run.WorkflowRun == 0:
-		return !reads(c) && (nameRuns(c) || j.isNamed(c) || slices.Contains(j.Vouched, c.label))
+	case c.run.WorkflowRun == 0:
+		return !reads(c) && (nameRuns(c) || f.isNamed(c) || slices.Contains(f.Vouched, c.label))
 	case c.workflow == nil:
 		return !isPaperwork(c.name)
 	case c.workflow.isDynamic():
 		return false
 	}
-	return !j.FilesKnown || j.runsCode(c) // the files are requested before this matters
+	return !f.FilesKnown || c.jobRunsCode() // the files are requested before this matters
 }
 
-// runsCode reports whether a job runs the repository's code at the head, by its workflow file. A name of paperwork
-// decides if the file can't be read, and if the job runs no command with the code.
-func (j *judgement) runsCode(c check) bool {
-	f, known := j.fileOf(c)
-	if !known { // it may exist only on the test merge
-		f = File{Unread: true}
-	}
-	does, named := f.job(c.name), isPaperwork(c.name)
+// jobRunsCode reports whether a job runs the repository's code at the head, by its workflow file. A name of paperwork
+// decides if the file can't be read, which may exist only on the test merge, and if the job runs no command with the
+// code.
+func (c check) jobRunsCode() bool {
+	does, named := c.file.job(c.name), isPaperwork(c.name)
 	if slices.Contains(baseEvents, c.workflow.Event) {
 		return does.Head && (does.Runs || !named)
 	}
 	if named {
 		return does.Runs
 	}
-	return f.Unread || does.Code
+	return c.file.Unread || does.Code
 }
 
-// inQueue reports whether a job was skipped because its file limits it to merge queues.
-func (j *judgement) inQueue(c check) bool {
-	f, known := j.fileOf(c)
-	return known && c.outcome == skipped && slices.ContainsFunc(f.named(c.name), func(w Job) bool { return w.Queue })
+// runsInQueue reports whether the file of a job limits it to merge queues.
+func (c check) runsInQueue() bool {
+	return slices.ContainsFunc(c.file.named(c.name), func(j Job) bool { return j.Queue })
 }
 
 // reads reports whether an app's check, or a status, is known not to run the code.
@@ -108,16 +104,10 @@ func nameRuns(c check) bool {
 	return slices.ContainsFunc(append(wordsOf(c.app), wordsOf(c.name)...), buildWord.MatchString)
 }
 
-// isNamed reports whether rules or settings name a check, so that merging depends on it.
-func (j *judgement) isNamed(c check) bool {
-	return slices.Contains(j.Settings.Required, c.name) ||
-		slices.ContainsFunc(j.Required, func(r Required) bool { return r.Workflow == "" && j.binds(r, c) })
-}
-
-// unsure reports whether the purpose of a green check of an app, or a green status, is unknown: a person can confirm
-// it.
-func (j *judgement) unsure(c check) bool {
-	return c.outcome == green && c.app != workflowApp && c.run.WorkflowRun == 0 && !reads(c) && !j.ranCode(c)
+// isUnknown reports whether the purpose of an app's check, or of a status, is unknown: if it is green, a person can
+// confirm it.
+func (f *facts) isUnknown(c check) bool {
+	return c.app != workflowApp && c.run.WorkflowRun == 0 && !reads(c) && !f.runsCode(c)
 }
 
 // isDynamic reports whether GitHub generated a workflow, such as those of code scanning's default setup and of

@@ -33,7 +33,7 @@ func (j *judgement) conclude() {
 	case len(j.awaited) > 0:
 		j.result.Verdict = sia.VerdictPending
 		j.sentences(j.awaited)
-	case j.formAlone() && len(j.rests)+len(j.beside) == 0 && j.Now.Sub(j.Since) < j.Settings.Wait.D():
+	case j.formAlone() && len(j.rests)+len(j.beside) == 0 && !j.waitIsOver():
 		j.result.Verdict = sia.VerdictPending
 		j.explain("Nothing has run the code yet; waiting until %s have passed.", j.Settings.Wait.D())
 	case len(j.blocked) > 0:
@@ -79,18 +79,17 @@ func (j *judgement) nothingRan() {
 // noCode sets the verdict if the green checks only judge the form of the pull request, or the
 // base's code: a check that runs the code may still appear.
 func (j *judgement) noCode() {
-	limit := j.Settings.Wait.D()
 	running := slices.ContainsFunc(j.checks, func(c check) bool { return c.outcome == running })
-	if running || len(j.idle) == 0 && j.Now.Sub(j.Since) < limit {
+	if running || len(j.idle) == 0 && !j.waitIsOver() {
 		j.result.Verdict = sia.VerdictPending
-		j.explain("Nothing has run the code yet; waiting until %s have passed, or what runs has ended.", limit)
+		j.explain("Nothing has run the code yet; waiting until %s have passed, or what runs has ended.", j.Settings.Wait.D())
 		return
 	}
 	j.result.Verdict, j.result.Guarded = sia.VerdictNone, j.Draft
 	j.explain("Nothing ran the code, as far as SIA can tell: all that is green is %s.", names(j.green))
 	var unsure []string
 	for _, c := range j.checks {
-		if j.unsure(c) {
+		if c.outcome == green && j.isUnknown(c) {
 			unsure = append(unsure, c.label)
 		}
 	}
@@ -115,7 +114,7 @@ func (j *judgement) count() {
 		if c.outcome == green && c.byRun && j.runExcused(c) {
 			continue // the rule requires the whole run, which is not green
 		}
-		if c.outcome == green && j.ranCode(c) {
+		if c.outcome == green && j.runsCode(c) {
 			where := &j.beside
 			if c.required {
 				where = &j.rests
@@ -132,7 +131,7 @@ func (j *judgement) count() {
 				j.explain("%s is %s.", c.label, c.why)
 			}
 		case skipped:
-			if j.inQueue(c) {
+			if c.runsInQueue() {
 				j.explain("%s was skipped: it runs in the merge queue.", c.label)
 				continue
 			}
@@ -230,8 +229,8 @@ func (j *judgement) pass() {
 	}
 	if j.tampered() && !j.Accepted && !j.askedFor() {
 		j.result.Verdict = sia.VerdictTampered
-		if j.Expectations {
-			j.result.Weigh = j.Tampering
+		if j.expectations {
+			j.result.Weigh = j.found
 		}
 		return
 	}
@@ -280,14 +279,14 @@ func Findings(explain []string) []string {
 
 // tampered reports whether the attempt changed tests or protected files, and explains it.
 func (j *judgement) tampered() bool {
-	for i, t := range j.Tampering {
+	for i, t := range j.found {
 		j.explain(touched+"%s.", strings.TrimSuffix(t, "."))
 		if j.askedFor() {
 			j.explain("The issue asks for that: “%s”.", j.Weighing.Quotes[i])
 		}
 	}
 	switch {
-	case len(j.Tampering) == 0:
+	case len(j.found) == 0:
 		return false
 	case j.Accepted:
 		j.explain("A person with write access accepted that.")
@@ -300,7 +299,7 @@ func (j *judgement) tampered() bool {
 
 // askedFor reports whether the issue asks for all of the changed expectations.
 func (j *judgement) askedFor() bool {
-	return j.Expectations && j.Weighing.AskedFor() && slices.Equal(j.Weighing.Findings, j.Tampering)
+	return j.expectations && j.Weighing.AskedFor() && slices.Equal(j.Weighing.Findings, j.found)
 }
 
 func (j *judgement) sentences(why []string) {

@@ -81,7 +81,7 @@ func (j *judgement) redChecks() []check {
 // checks. It returns nil if no re-run is possible, or if the attempt changed what
 // validates it.
 func (j *judgement) weighDoubt() *sia.Doubt {
-	if !j.DoubtKnown || len(j.Tampering) > 0 || !j.canDoubt() {
+	if !j.DoubtKnown || len(j.found) > 0 || !j.canDoubt() {
 		return nil
 	}
 	all, minutes := 1.0, 0.0

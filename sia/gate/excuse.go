@@ -12,12 +12,9 @@ import (
 // excuse excuses red checks that are red on the base commit too, if no other failure than there is known. A failure
 // that the issue asks to fix is never excused.
 func (j *judgement) excuse() {
-	if !slices.ContainsFunc(j.checks, func(c check) bool { return c.outcome == red }) {
-		return
-	}
 	for i := range j.checks {
 		c := &j.checks[i]
-		alike := counterparts(*c, j.onBase)
+		alike := j.counterparts(*c)
 		isRed := func(b check) bool { return b.outcome == red }
 		if c.app == workflowApp && j.succeededOnBase(*c.workflow) {
 			continue
@@ -63,14 +60,6 @@ func failsInMore(r Run, base []check) string {
 	return "in the same way"
 }
 
-// requiredByRule reports whether a rule of the branch, and not only a setting, requires that a check is green: GitHub
-// does not merge while it is red. A rule that requires a workflow requires its run as a whole.
-func (j *judgement) requiredByRule(c check) bool {
-	return slices.ContainsFunc(j.Required, func(r Required) bool {
-		return j.binds(r, c) && (r.Workflow == "" || c.workflow.Conclusion != "success")
-	})
-}
-
 // unmergeable returns the obstacle for an excused check that a rule requires; not ok if no rule does, or if a person
 // waived it. GitHub counts a skipped check as green.
 func (j *judgement) unmergeable(c check) (o sia.Obstacle, ok bool) {
@@ -81,9 +70,6 @@ func (j *judgement) unmergeable(c check) (o sia.Obstacle, ok bool) {
 		Reason: "is red on the base commit too, so this change is not to blame; a rule requires it, and GitHub will not " +
 			"merge this while it is red there"}, true
 }
-
-// waived reports whether a person waived a check.
-func (j *judgement) waived(c check) bool { return slices.Contains(j.Waived, c.label) }
 
 var (
 	// asksForGreen matches a request to make checks green.
@@ -97,21 +83,21 @@ var (
 
 // namedByIssue reports whether the issue names a check, a failed test of it, its message or the file in which it
 // failed, or asks for green checks in general.
-func (j *judgement) namedByIssue(c check) bool {
+func (f *facts) namedByIssue(c check) bool {
 	switch {
-	case strings.TrimSpace(j.Issue) == "":
+	case strings.TrimSpace(f.Issue) == "":
 		return false
-	case asksForGreen.MatchString(j.Issue), namesCheck(j.Issue, c.name):
+	case asksForGreen.MatchString(f.Issue), namesCheck(f.Issue, c.name):
 		return true
 	}
 	for _, t := range c.run.Failed {
 		last := t[strings.LastIndexAny(t, "./:> ")+1:]
-		if mentions(j.Issue, t) || len(last) >= minName && mentions(j.Issue, last) {
+		if mentions(f.Issue, t) || len(last) >= minName && mentions(f.Issue, last) {
 			return true
 		}
 	}
 	for _, m := range placed.FindAllStringSubmatch(c.run.Telling, -1) {
-		if mentions(j.Issue, m[1]) {
+		if mentions(f.Issue, m[1]) {
 			return true
 		}
 	}
@@ -120,7 +106,7 @@ func (j *judgement) namedByIssue(c check) bool {
 		message = strings.TrimLeft(message[at[1]:], ":) 0123456789")
 	}
 	message = strings.TrimPrefix(message, "error: ")
-	return len(message) >= 2*minName && mentions(j.Issue, message)
+	return len(message) >= 2*minName && mentions(f.Issue, message)
 }
 
 // minName is the minimum length, in bytes, of a word that counts as mentioned and not as a coincidence.

@@ -120,17 +120,17 @@ func compareReported(a, b sia.Reported) int {
 func (j *judgement) expect() {
 	for _, e := range Expect(j.Earlier, j.History, j.Files, j.Changed) {
 		wanted := slices.ContainsFunc(j.absent, func(r Required) bool { return r.Name == e.Name && r.Workflow == "" })
-		if wanted || j.head().has(e.Reported, false) {
+		if wanted || j.head.has(e.Reported, false) {
 			continue
 		}
-		if !j.head().has(e.Reported, true) {
+		if !j.head.has(e.Reported, true) {
 			if j.all && !slices.Contains(j.Waived, j.missedName(e.Reported)) {
 				j.missed = append(j.missed, e)
 			}
 			continue
 		}
 		for i := range j.checks {
-			if c := &j.checks[i]; e.near && c.workflow != nil && j.head().reports(c.run, e.Reported) {
+			if c := &j.checks[i]; e.near && c.workflow != nil && j.head.reports(c.run, e.Reported) {
 				c.ran = strings.Replace(e.Why, "reported", "ran", 1)
 			}
 		}
@@ -217,16 +217,16 @@ func (c commit) reported() []sia.Reported {
 
 // await judges the expected checks that did not report. A red verdict does not wait for them.
 func (j *judgement) await() {
-	waited, limit := j.Now.Sub(j.Since), j.Settings.Wait.D()
+	over, limit := j.waitIsOver(), j.Settings.Wait.D()
 	for i, e := range j.missed {
 		c := sia.Check{Name: j.missedName(e.Reported), Required: true, Colour: sia.Running,
 			Why: "has not appeared yet; " + e.Why, From: origin(e.Reported)}
-		if waited >= limit {
+		if over {
 			c.Colour, c.Why = sia.Blocked, fmt.Sprintf("did not appear within %s; %s", limit, e.Why)
 		}
 		switch {
 		case i >= maxMissed:
-		case waited >= limit:
+		case over:
 			j.blocked = append(j.blocked, sia.Obstacle{Check: c.Name, Reason: c.Why, Absent: true, Missed: true})
 		default:
 			j.awaited = append(j.awaited, c.Name+" "+c.Why)
@@ -240,8 +240,8 @@ func (j *judgement) await() {
 const maxMissed = 10
 
 // missedName returns the name of a check that did not report, distinct from those that did.
-func (j *judgement) missedName(r sia.Reported) string {
-	if slices.ContainsFunc(j.checks, func(c check) bool { return c.name == r.Name }) {
+func (f *facts) missedName(r sia.Reported) string {
+	if slices.ContainsFunc(f.checks, func(c check) bool { return c.name == r.Name }) {
 		return r.Name + " (" + origin(r) + ")"
 	}
 	return r.Name

@@ -295,20 +295,20 @@ func (f File) needs(name string) []string {
 }
 
 // named returns the jobs to which a check run may belong, by its name.
-func (f File) named(name string) []Job {
-	var exact, like []Job
-	for _, j := range f.Jobs {
-		switch {
-		case j.Name == name:
-			exact = append(exact, j)
-		case j.matches(name):
-			like = append(like, j)
+func (f File) named(name string) (out []Job) {
+	exact := func(j Job) bool { return j.Name == name }
+	like := func(j Job) bool { return j.matches(name) }
+	for _, is := range []func(Job) bool{exact, like} {
+		for _, j := range f.Jobs {
+			if is(j) {
+				out = append(out, j)
+			}
+		}
+		if len(out) > 0 {
+			return out
 		}
 	}
-	if len(exact) == 0 {
-		return like
-	}
-	return exact
+	return nil
 }
 
 // job returns the properties of a check run's job; those of all jobs of the file together if the name

@@ -25,7 +25,7 @@ const maxSaid = 200
 
 // isForm reports whether a check judges a pull request's form, or waits for a review, so that another attempt can't
 // change its result. A job that runs the code is not such a check, even if its name suggests it.
-func (j *judgement) isForm(c check) bool {
+func (f *facts) isForm(c check) bool {
 	byName := reviewGate.MatchString(c.name) || isPaperwork(c.name) &&
 		!slices.ContainsFunc(wordsOf(strings.ReplaceAll(c.name, "license/cla", "cla")), ofChange.MatchString)
 	switch {
@@ -38,7 +38,7 @@ func (j *judgement) isForm(c check) bool {
 	case c.workflow.isDynamic():
 		return strings.Contains(c.workflow.Path, "/copilot-pull-request-reviewer")
 	}
-	return byName && (!j.FilesKnown || !j.runsCode(c))
+	return byName && (!f.FilesKnown || !c.jobRunsCode())
 }
 
 // blockForm blocks checks of the form, and those that a service forbids to run, instead of counting them as red or

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/sia"
-	"github.com/sia-bot/sia/sia/text"
 )
 
 // Input contains everything that a verdict depends on. Fields with a Known or Read
@@ -93,7 +92,7 @@ func (in Input) GreenChecks() []GreenCheck {
 	}
 	var out []GreenCheck
 	for _, c := range j.checks {
-		if c.run.ID == 0 || c.outcome != green && !c.flaky || j.sumsUp(c) {
+		if c.run.ID == 0 || c.outcome != green && !c.flaky || c.sumsUp() {
 			continue
 		}
 		if n := len(out); n > 0 && out[n-1].Check == c.name { // a twin
@@ -107,9 +106,8 @@ func (in Input) GreenChecks() []GreenCheck {
 
 // judgement is the state of one call of Judge.
 type judgement struct {
-	Input
-	checks  []check
-	onBase  []check    // of the base commit
+	*facts
+	checks  []check    // of the commit, as they are judged
 	all     bool       // every check that ran is required
 	absent  []Required // required checks that did not report
 	missed  []Expected // expected checks that did not report
@@ -126,12 +124,15 @@ type judgement struct {
 	idle    []string       // skipped required checks
 	skips   int            // skipped required checks that count as green
 	excuses int            // excused required checks
+	found   []string       // changes to tests and protected paths
+	// all of them are expectations that the issue may ask to change
+	expectations bool
 }
 
 // byChecks judges by the checks alone: a red or green verdict is not final.
 func byChecks(in Input) *judgement {
-	j := &judgement{Input: in, checks: in.head().checks(), onBase: in.base().checks()}
-	j.dropFutureTimes()
+	f := newFacts(in)
+	j := &judgement{facts: f, checks: slices.Clone(f.checks)}
 	j.require()
 	j.expect()
 	j.excuse()
@@ -146,7 +147,7 @@ func byChecks(in Input) *judgement {
 		j.awaited = append(j.awaited, awaitsMerge)
 	}
 	j.show()
-	j.result.Reported = j.head().reported()
+	j.result.Reported = j.head.reported()
 	if len(j.checks)+len(j.absent) == 0 {
 		j.noChecks()
 	} else {
@@ -160,7 +161,7 @@ func byChecks(in Input) *judgement {
 // final returns the final result: a red verdict may be by chance, and a green one may have to wait for tests, or for a
 // person.
 func (j *judgement) final() Result {
-	j.compareCounts()
+	j.found, j.expectations = j.tampering()
 	switch j.result.Verdict {
 	case sia.VerdictRed:
 		j.fail()
@@ -169,48 +170,6 @@ func (j *judgement) final() Result {
 	}
 	return j.result
 }
-
-// maxAhead is the maximum time by which the clock of GitHub, or of a check's app, may be ahead of this one.
-const maxAhead = 24 * time.Hour
-
-// dropFutureTimes ignores times of checks that are in the future: an app that creates a check run through the API sets
-// them itself, and with a date in another century the settle time would never end.
-func (j *judgement) dropFutureTimes() {
-	for i := range j.checks {
-		if c := &j.checks[i]; c.last.After(j.Now.Add(maxAhead)) {
-			c.last = time.Time{}
-		}
-	}
-}
-
-// compareCounts counts it as tampering if a green check runs fewer tests than on the base, or reports failed ones and
-// did not there, even if the diff looks harmless: the process may exit before the tests end, the runner may be
-// configured to leave some out, or their failure may be ignored.
-func (j *judgement) compareCounts() {
-	for _, n := range j.Counts {
-		if n.Head+j.Tests.Dropped >= n.Base && !n.Failed {
-			continue
-		}
-		i := slices.IndexFunc(j.checks, func(c check) bool { return c.run.ID == n.Run })
-		if i >= 0 {
-			j.Expectations = false // an issue can't ask for that
-			said := fmt.Sprintf("%s ran %s, and %d on the base commit", j.checks[i].label,
-				text.Count(n.Head, "test"), n.Base)
-			if n.Failed {
-				said = j.checks[i].label + " is green, and its log ends with failed tests, which the base commit's does not"
-			} else if n.Report != "" {
-				said += fmt.Sprintf(", as its test reports (%s) say; gone are, among them, %s", n.Report, n.Gone)
-			}
-			j.Tampering = append(slices.Clip(j.Tampering), said)
-		}
-	}
-}
-
-// head returns the data of the commit.
-func (in Input) head() commit { return commit{in.Runs, in.Statuses, in.Workflows} }
-
-// base returns the data of the base commit.
-func (in Input) base() commit { return commit{in.Base, in.BaseStatuses, in.BaseWorkflows} }
 
 // settled reports whether the verdict of the checks is green or red.
 func (j *judgement) settled() bool {
@@ -221,51 +180,15 @@ func (j *judgement) explain(format string, args ...any) {
 	j.result.Explain = append(j.result.Explain, fmt.Sprintf(format, args...))
 }
 
-// counterparts returns the checks of the base commit that may be the same as a check of
-// the head: those of its workflow if that is known, limited to those of the same event if
-// there are any; else all of its name and app. A job is never the same as a check run that
-// a workflow creates with its token. Suites differ from commit to commit.
-func counterparts(c check, base []check) []check {
-	var out []check
-	for _, b := range base {
-		if b.app != c.app || c.app != workflowApp && b.name != c.name {
-			continue
-		}
-		if (c.run.WorkflowRun == 0) != (b.run.WorkflowRun == 0) {
-			continue
-		}
-		if c.workflow != nil && b.workflow != nil && !c.workflow.alike(*b.workflow) {
-			continue
-		}
-		out = append(out, b)
-	}
-	sameEvent := func(b check) bool {
-		return c.workflow != nil && b.workflow != nil && b.workflow.Event == c.workflow.Event
-	}
-	if slices.ContainsFunc(out, sameEvent) {
-		out = slices.DeleteFunc(out, func(b check) bool { return !sameEvent(b) })
-	}
-	return out
-}
-
-// succeededOnBase reports whether a run of a workflow was successful on the base commit.
-func (in Input) succeededOnBase(w Workflow) bool {
-	success := func(b Workflow) bool { return b.alike(w) && b.Conclusion == "success" }
-	same := func(b Workflow) bool { return b.alike(w) && b.Event == w.Event }
-	return slices.ContainsFunc(in.BaseWorkflows, func(b Workflow) bool {
-		return success(b) && (b.Event == w.Event || !slices.ContainsFunc(in.BaseWorkflows, same))
-	})
-}
-
 // GreenOnBase returns the green run on the base commit of the same check as a run of the
 // commit, and whether there is one.
 func (in Input) GreenOnBase(run int64) (id int64, ok bool) {
-	base := in.base().checks()
-	for _, c := range in.head().checks() {
+	f := newFacts(in)
+	for _, c := range f.checks {
 		if c.run.ID != run {
 			continue
 		}
-		for _, b := range counterparts(c, base) {
+		for _, b := range f.counterparts(c) {
 			if b.outcome == green && b.run.ID != 0 {
 				return b.run.ID, true
 			}
@@ -382,7 +305,7 @@ func (j *judgement) show() {
 	for _, c := range j.checks {
 		colour, why := c.outcome.colour(), c.why
 		switch {
-		case c.outcome == skipped && j.inQueue(c):
+		case c.outcome == skipped && c.runsInQueue():
 			why = c.run.Conclusion + "; runs in the merge queue"
 		case c.outcome == red && c.follows:
 			j.result.Follow = append(j.result.Follow, c.label)
@@ -396,7 +319,7 @@ func (j *judgement) show() {
 		}
 		j.result.Checks = append(j.result.Checks,
 			sia.Check{Name: c.label, Colour: colour, Required: c.required, URL: c.url, Why: why, From: c.source(),
-				Code: j.ranCode(c), Unsure: j.unsure(c)})
+				Code: c.hasResult() && j.runsCode(c), Unsure: c.outcome == green && j.isUnknown(c)})
 	}
 	slices.SortStableFunc(j.result.Checks, requiredFirst)
 }
@@ -423,7 +346,7 @@ func requiredFirst(a, b sia.Check) int {
 // noChecks judges a commit without any check and without required names.
 func (j *judgement) noChecks() {
 	limit := j.Settings.Wait.D()
-	if j.Now.Sub(j.Since) < limit {
+	if !j.waitIsOver() {
 		j.result.Verdict = sia.VerdictPending
 		j.explain("No check has appeared yet; waiting until %s have passed.", limit)
 		return

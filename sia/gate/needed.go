@@ -2,35 +2,40 @@ package gate
 
 import "slices"
 
-// fileOf returns the file of a check's workflow, and whether it is known.
-func (j *judgement) fileOf(c check) (File, bool) {
-	if c.workflow == nil || c.app == workflowApp || !j.FilesKnown {
-		return File{}, false
-	}
-	repo, path := c.workflow.file()
-	f, known := fileAt(j.Files, path)
-	return f, known && j.isOwn(repo) && !f.Gone && !f.Unread
-}
-
-// neededBy returns the indices of the checks in the same workflow run because of which a check may be skipped: sure are
-// the jobs that it needs and the check of the run itself, perhaps those for which the file does not show whether it
-// needs them: all if the file is not known, and the jobs of a reusable workflow that was not expanded.
-func (j *judgement) neededBy(of int) (sure, perhaps []int) {
-	f, known := j.fileOf(j.checks[of])
-	names := f.needs(j.checks[of].name)
-	is := func(c check, want func(Job) bool) bool { return slices.ContainsFunc(f.named(c.name), want) }
-	for _, k := range j.siblings(of) {
-		s := j.checks[k]
-		switch {
-		case s.app == workflowApp, known && is(s, func(n Job) bool { return slices.Contains(names, n.Name) }):
-			sure = append(sure, k)
-		case !known, is(j.checks[of], func(n Job) bool {
-			return n.Calls != "" && is(s, func(o Job) bool { return o.Name == n.Name })
-		}):
-			perhaps = append(perhaps, k)
+// siblings returns the indices of the other checks in a check's workflow run.
+func (f *facts) siblings(of int) []int {
+	var out []int
+	run := f.checks[of].workflowRun()
+	for i, c := range f.checks {
+		if i != of && run != 0 && c.workflowRun() == run {
+			out = append(out, i)
 		}
 	}
-	return sure, perhaps
+	return out
+}
+
+// linkNeeded sets the checks because of which each check may be skipped.
+func (f *facts) linkNeeded() {
+	jobs := make([][]Job, len(f.checks))
+	for i, c := range f.checks {
+		jobs[i] = c.file.named(c.name)
+	}
+	for i := range f.checks {
+		c := &f.checks[i]
+		names := c.file.needs(c.name)
+		isNeeded := func(j Job) bool { return slices.Contains(names, j.Name) }
+		for _, k := range f.siblings(i) {
+			isCalled := func(j Job) bool {
+				return j.Calls != "" && slices.ContainsFunc(jobs[k], func(o Job) bool { return o.Name == j.Name })
+			}
+			switch {
+			case f.checks[k].app == workflowApp, slices.ContainsFunc(jobs[k], isNeeded):
+				c.needs = append(c.needs, k)
+			case c.file.Unread, slices.ContainsFunc(jobs[i], isCalled):
+				c.mayNeed = append(c.mayNeed, k)
+			}
+		}
+	}
 }
 
 // requireNeeded requires the jobs that a required job needs, and the check of its workflow run itself. GitHub looks
@@ -41,17 +46,16 @@ func (j *judgement) neededBy(of int) (sure, perhaps []int) {
 // https://github.com/getsentry/sentry/pull/33784
 // https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/troubleshooting-required-status-checks
 func (j *judgement) requireNeeded() {
-	for i, c := range j.checks {
+	for _, c := range j.checks {
 		if !c.required || c.app == workflowApp {
 			continue
 		}
-		sure, perhaps := j.neededBy(i)
-		for _, k := range sure {
+		for _, k := range c.needs {
 			j.checks[k].required = true
 		}
 		isBlocked := func(k int) bool { return j.checks[k].outcome == blocked }
-		stopped := slices.ContainsFunc(sure, isBlocked) || slices.ContainsFunc(perhaps, isBlocked)
-		for _, k := range perhaps {
+		stopped := slices.ContainsFunc(slices.Concat(c.needs, c.mayNeed), isBlocked)
+		for _, k := range c.mayNeed {
 			s := &j.checks[k]
 			// A blocked job explains the skip as well as a failed one does, and a person is asked about it first.
 			open := s.outcome != green && s.outcome != skipped && (!stopped || s.outcome != red)
@@ -61,10 +65,7 @@ func (j *judgement) requireNeeded() {
 }
 
 // sumsUp reports whether a check is a job that only aggregates the results of the jobs that it needs.
-func (j *judgement) sumsUp(c check) bool {
-	f, known := j.fileOf(c)
-	return known && !f.job(c.name).Code && len(f.needs(c.name)) > 0
-}
+func (c check) sumsUp() bool { return !c.file.job(c.name).Code && len(c.file.needs(c.name)) > 0 }
 
 // follow gives a job that only aggregates other jobs, and is not green, their outcome: they show the reason, and only
 // they are blamed, excused or run again. GitHub re-runs a job's dependents with it.
@@ -72,13 +73,12 @@ func (j *judgement) sumsUp(c check) bool {
 func (j *judgement) follow() {
 	for i := range j.checks {
 		c := &j.checks[i]
-		if c.outcome != red && c.outcome != toRerun && c.outcome != blocked || !j.sumsUp(*c) {
+		if c.outcome != red && c.outcome != toRerun && c.outcome != blocked || !c.sumsUp() {
 			continue
 		}
 		stands := green
 		var bad []string
-		sure, _ := j.neededBy(i)
-		for _, k := range sure {
+		for _, k := range c.needs {
 			s := j.checks[k]
 			switch s.outcome {
 			case green, skipped, excused:

@@ -50,7 +50,7 @@ func (in Input) Needs() Needs {
 	if !in.WorkflowsKnown {
 		return Needs{Workflows: true}
 	}
-	if ids := slices.Concat(in.head().ambiguous(), in.base().ambiguous(), j.undated()); len(ids) > 0 {
+	if ids := slices.Concat(j.head.ambiguous(), j.base.ambiguous(), j.undated()); len(ids) > 0 {
 		slices.Sort(ids)
 		return Needs{Attempts: slices.Compact(ids)}
 	}
@@ -125,7 +125,7 @@ func (j *judgement) pairs() []Pair {
 		if !c.required || c.outcome != green || c.run.WorkflowRun == 0 || len(out) == maxPairs {
 			continue
 		}
-		if alike := counterparts(c, j.onBase); len(alike) == 1 && alike[0].outcome == green && alike[0].run.ID != 0 {
+		if alike := j.counterparts(c); len(alike) == 1 && alike[0].outcome == green && alike[0].run.ID != 0 {
 			out = append(out, Pair{Head: c.run.ID, Base: alike[0].run.ID})
 		}
 	}
@@ -140,7 +140,7 @@ func (j *judgement) alikeOnBase() bool {
 		if c.outcome != red && c.outcome != excused {
 			return false
 		}
-		alike := counterparts(c, j.onBase)
+		alike := j.counterparts(c)
 		return c.app == workflowApp || len(alike) > 1 ||
 			slices.ContainsFunc(alike, func(b check) bool { return b.outcome == red })
 	})
@@ -153,7 +153,7 @@ func (j *judgement) undated() (ids []int64) {
 		if !c.required || c.outcome == green {
 			continue
 		}
-		for _, k := range append(counterparts(c, j.onBase), c) {
+		for _, k := range append(j.counterparts(c), c) {
 			if w := k.workflow; w != nil && k.run.Attempt == 0 && w.Attempt != 1 && k.run.failedIn(*w) {
 				ids = append(ids, w.ID)
 			}
@@ -171,7 +171,7 @@ func (j *judgement) excusing() (head, base []int64) {
 			continue
 		}
 		head = append(head, unreadJobs(c)...)
-		for _, b := range counterparts(c, j.onBase) {
+		for _, b := range j.counterparts(c) {
 			base = append(base, unreadJobs(b)...)
 		}
 	}

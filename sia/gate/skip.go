@@ -19,7 +19,7 @@ func (j *judgement) missSkipped() {
 	}
 	for i := range j.checks {
 		c := &j.checks[i]
-		if !c.required || c.outcome != skipped || c.held || slices.Contains(j.Waived, c.label) {
+		if !c.required || c.outcome != skipped || c.held || j.waived(*c) {
 			continue
 		}
 		why, missed := j.passedOver(*c)
@@ -28,27 +28,26 @@ func (j *judgement) missSkipped() {
 		}
 		c.outcome, c.missed, c.why = running, true, "was skipped; "+why
 		guarded := j.Draft && !j.Final // the pull request is marked ready before waiting
-		if limit := j.Settings.Wait.D(); guarded || j.Now.Sub(j.Since) >= limit {
+		if guarded || j.waitIsOver() {
 			c.outcome = blocked
 		}
 	}
 }
 
 // passedOver returns why a skipped job should have run, as a sentence without its full stop, and whether it should.
-func (j *judgement) passedOver(c check) (why string, missed bool) {
+func (f *facts) passedOver(c check) (why string, missed bool) {
 	if c.workflow == nil || c.run.Conclusion != "skipped" || isPaperwork(c.name) {
 		return "", false
 	}
-	f, known := j.fileOf(c)
-	if !known {
+	if c.file.Unread {
 		return c.ran, c.ran != ""
 	}
-	ready := slices.ContainsFunc(f.Triggers, func(t Trigger) bool { return t.Event == c.workflow.Event && t.Ready })
-	asks := f.asks(c.name)
+	ready := slices.ContainsFunc(c.file.Triggers, func(t Trigger) bool { return t.Event == c.workflow.Event && t.Ready })
+	asks := c.file.asks(c.name)
 	switch {
-	case !f.job(c.name).Code, asks.Calls != "":
+	case !c.file.job(c.name).Code, asks.Calls != "":
 		return "", false // it validates nothing, or its condition is unknown
-	case asks.Part && (!asks.Draft || ready && !j.Draft):
+	case asks.Part && (!asks.Draft || ready && !f.Draft):
 		return "", false
 	case asks.Draft && !ready && (asks.Guard || c.ran != ""):
 		return "its condition passes over drafts, and its workflow does not run when one is marked ready " +

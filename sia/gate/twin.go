@@ -114,24 +114,6 @@ func (j *judgement) awaitLater() {
 	}
 }
 
-// hasJob reports whether the file of a workflow is known to have a job that matches a check's name.
-func (j *judgement) hasJob(w Workflow, name string) bool {
-	f, known := j.fileOf(check{workflow: &w})
-	return known && len(f.named(name)) > 0
-}
-
-// isLater reports whether a workflow run began after a check's run, or created a job after the check was cancelled, as
-// a re-run does.
-func (j *judgement) isLater(w Workflow, c check) bool {
-	return w.ID != c.workflow.ID && (w.after(*c.workflow) || c.run.Conclusion == "cancelled" &&
-		slices.ContainsFunc(j.Runs, func(r Run) bool { return r.WorkflowRun == w.ID && later(r, c.run) }))
-}
-
-// has reports whether a workflow run has a job of a name.
-func (j *judgement) has(w Workflow, name string) bool {
-	return slices.ContainsFunc(j.Runs, func(r Run) bool { return r.WorkflowRun == w.ID && r.Name == name })
-}
-
 // runningIn returns the names of the checks of a workflow run that have not ended and are not overdue.
 func (j *judgement) runningIn(w Workflow) (running []string) {
 	for _, c := range j.checks {

@@ -1,0 +1,140 @@
+package gate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sia-bot/sia/sia/text"
+)
+
+// facts contains what is known about a commit before it is judged: what GitHub reported about it and about its base,
+// its workflow files, and what rules, settings and people say. It answers questions about that. It does not change.
+type facts struct {
+	Input
+	head   commit
+	base   commit
+	checks []check    // of the commit
+	onBase []check    // of the base commit
+	named  []Required // what rules and settings require, sorted, without SIA's own check
+}
+
+// maxAhead is the maximum time by which the clock of GitHub, or of a check's app, may be ahead of this one.
+const maxAhead = 24 * time.Hour
+
+func newFacts(in Input) *facts {
+	f := &facts{Input: in, head: commit{in.Runs, in.Statuses, in.Workflows},
+		base: commit{in.Base, in.BaseStatuses, in.BaseWorkflows}}
+	f.checks, f.onBase = f.head.checks(), f.base.checks()
+	for i := range f.checks {
+		c := &f.checks[i]
+		// An app that creates a check run through the API sets its times itself. With a date in another century the
+		// settle time would never end.
+		if c.last.After(in.Now.Add(maxAhead)) {
+			c.last = time.Time{}
+		}
+		if c.file = (File{Unread: true}); c.workflow != nil && c.app != workflowApp {
+			c.file = f.fileOf(*c.workflow)
+		}
+	}
+	f.linkNeeded()
+	f.named = f.requirements()
+	return f
+}
+
+// fileOf returns the file of a workflow run. It is Unread if it is not known.
+func (f *facts) fileOf(w Workflow) File {
+	repo, path := w.file()
+	file, known := fileAt(f.Files, path)
+	if !known || !f.FilesKnown || !f.isOwn(repo) || file.Gone || file.Unread {
+		return File{Unread: true}
+	}
+	return file
+}
+
+// isOwn reports whether a repository is the commit's own, which may be empty.
+func (f *facts) isOwn(repo string) bool { return repo == "" || strings.EqualFold(repo, f.Repo) }
+
+// has reports whether a workflow run has a job of a name.
+func (f *facts) has(w Workflow, name string) bool {
+	return slices.ContainsFunc(f.Runs, func(r Run) bool { return r.WorkflowRun == w.ID && r.Name == name })
+}
+
+// hasJob reports whether the file of a workflow is known to have a job that matches a check's name.
+func (f *facts) hasJob(w Workflow, name string) bool { return len(f.fileOf(w).named(name)) > 0 }
+
+// isLater reports whether a workflow run began after a check's run, or created a job after the check was cancelled, as
+// a re-run does.
+func (f *facts) isLater(w Workflow, c check) bool {
+	return w.ID != c.workflow.ID && (w.after(*c.workflow) || c.run.Conclusion == "cancelled" &&
+		slices.ContainsFunc(f.Runs, func(r Run) bool { return r.WorkflowRun == w.ID && later(r, c.run) }))
+}
+
+// counterparts returns the checks of the base commit that may be the same as a check of
+// the head: those of its workflow if that is known, limited to those of the same event if
+// there are any; else all of its name and app. A job is never the same as a check run that
+// a workflow creates with its token. Suites differ from commit to commit.
+func (f *facts) counterparts(c check) []check {
+	var out []check
+	for _, b := range f.onBase {
+		if b.app != c.app || c.app != workflowApp && b.name != c.name {
+			continue
+		}
+		if (c.run.WorkflowRun == 0) != (b.run.WorkflowRun == 0) {
+			continue
+		}
+		if c.workflow != nil && b.workflow != nil && !c.workflow.alike(*b.workflow) {
+			continue
+		}
+		out = append(out, b)
+	}
+	sameEvent := func(b check) bool {
+		return c.workflow != nil && b.workflow != nil && b.workflow.Event == c.workflow.Event
+	}
+	if slices.ContainsFunc(out, sameEvent) {
+		out = slices.DeleteFunc(out, func(b check) bool { return !sameEvent(b) })
+	}
+	return out
+}
+
+// succeededOnBase reports whether a run of a workflow was successful on the base commit.
+func (f *facts) succeededOnBase(w Workflow) bool {
+	success := func(b Workflow) bool { return b.alike(w) && b.Conclusion == "success" }
+	same := func(b Workflow) bool { return b.alike(w) && b.Event == w.Event }
+	return slices.ContainsFunc(f.BaseWorkflows, func(b Workflow) bool {
+		return success(b) && (b.Event == w.Event || !slices.ContainsFunc(f.BaseWorkflows, same))
+	})
+}
+
+// waitIsOver reports whether the wait in the settings has passed.
+func (f *facts) waitIsOver() bool { return f.Now.Sub(f.Since) >= f.Settings.Wait.D() }
+
+// waived reports whether a person waived a check.
+func (f *facts) waived(c check) bool { return slices.Contains(f.Waived, c.label) }
+
+// tampering returns the attempt's changes to tests or protected paths. It counts as one if a green check runs fewer
+// tests than on the base, or reports failed ones and did not there, even if the diff looks harmless: the process may
+// exit before the tests end, the runner may be configured to leave some out, or their failure may be ignored.
+// expectations means that all of them are expectations that the issue may ask to change.
+func (f *facts) tampering() (found []string, expectations bool) {
+	found, expectations = slices.Clip(f.Tampering), f.Expectations
+	for _, n := range f.Counts {
+		if n.Head+f.Tests.Dropped >= n.Base && !n.Failed {
+			continue
+		}
+		i := slices.IndexFunc(f.checks, func(c check) bool { return c.run.ID == n.Run })
+		if i >= 0 {
+			expectations = false // an issue can't ask for that
+			said := fmt.Sprintf("%s ran %s, and %d on the base commit", f.checks[i].label,
+				text.Count(n.Head, "test"), n.Base)
+			if n.Failed {
+				said = f.checks[i].label + " is green, and its log ends with failed tests, which the base commit's does not"
+			} else if n.Report != "" {
+				said += fmt.Sprintf(", as its test reports (%s) say; gone are, among them, %s", n.Report, n.Gone)
+			}
+			found = append(found, said)
+		}
+	}
+	return found, expectations
+}
