@@ -21,22 +21,8 @@ const (
 	blocked // no result before a person acts
 )
 
-func (o outcome) colour() sia.CheckColour {
-	switch o {
-	case green:
-		return sia.Green
-	case skipped:
-		return sia.Skipped
-	case running, toRerun:
-		return sia.Running
-	case excused:
-		return sia.Excused
-	case blocked:
-		return sia.Blocked
-	default:
-		return sia.Red
-	}
-}
+var colours = [...]sia.CheckColour{running: sia.Running, green: sia.Green, skipped: sia.Skipped, red: sia.Red,
+	excused: sia.Excused, toRerun: sia.Running, blocked: sia.Blocked}
 
 // criterion identifies one check: the app and the name, and for a job its check suite,
 // which GitHub Actions creates for each run of a workflow. A check run that is not a job
@@ -61,7 +47,7 @@ const (
 	workflowApp = "\x00workflow" // a state of a workflow run that none of its jobs shows
 )
 
-// check is one criterion with its runs on one commit and its outcome. Twins
+// check is one criterion with its runs on one commit, and their outcome as GitHub reported it. Twins
 // (runs of one criterion that do not replace each other) are separate checks.
 type check struct {
 	criterion
@@ -79,21 +65,10 @@ type check struct {
 	said           string // a status's description, for people
 	outcome        outcome
 	flaky          bool // it was green and red on this commit
-	exhausted      bool // it needs another re-run, but had the maximum number
 	why            string
-	required       bool
-	byRun          bool      // it is required only because a rule requires its workflow
-	form           bool      // it is blocked by the pull request's form, or because its service forbids it to run
-	held           bool      // it was skipped and does not count as green, because a job that it needs is not green
-	ran            string    // if skipped: where else it ran, for people
-	missed         bool      // it was skipped but should have run
-	follows        bool      // it only aggregates jobs that it needs, and is not green because of them
 	job            int64     // of a workflow run: the job to re-run with it; 0: none
 	last           time.Time // time of the newest event of its runs
 }
-
-// isRunning reports whether the check's own run has not ended, and is not overdue.
-func (c check) isRunning() bool { return c.outcome == running && c.run.Status != "completed" }
 
 // hasResult reports whether the check ended with a result.
 func (c check) hasResult() bool {
@@ -348,4 +323,28 @@ func latest(ts ...time.Time) time.Time {
 		}
 	}
 	return l
+}
+
+// source returns the source of a check, for people.
+func (c check) source() string {
+	switch {
+	case c.workflow != nil && c.workflow.Event != "":
+		return "workflow " + c.workflow.title() + " on " + c.workflow.Event
+	case c.workflow != nil:
+		return "workflow " + c.workflow.title()
+	case c.app == statusApp:
+		return "commit status"
+	}
+	return "app " + c.app
+}
+
+// canRerun reports whether SIA can re-run a check: only jobs of GitHub Actions. GitHub forbids it for the check runs of
+// other apps, and those that a workflow creates through the API belong to another app, too.
+// https://docs.github.com/en/rest/checks/runs#rerequest-a-check-run--status-codes
+func (c check) canRerun() bool { return c.workflowRun() != 0 }
+
+// runUnfinished reports whether a check's workflow run has not completed: GitHub re-runs none of its jobs before that.
+// https://docs.github.com/en/rest/actions/workflow-runs#re-run-failed-jobs-from-a-workflow-run
+func (c check) runUnfinished() bool {
+	return c.workflow != nil && c.app != workflowApp && c.workflow.Status != "" && c.workflow.Status != "completed"
 }

@@ -4,8 +4,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/sia-bot/sia/sia"
 )
 
 // paperwork matches words in the names of checks that judge a pull request's form or legal
@@ -116,64 +114,4 @@ func (f *facts) isUnknown(c check) bool {
 func (w Workflow) isDynamic() bool {
 	_, path := w.file()
 	return w.Event == "dynamic" || strings.HasPrefix(path, "dynamic/")
-}
-
-// filesNeeded returns the paths of the workflow files of the commit's own repository that the judgement needs, sorted:
-// those of workflows that ran and of expected jobs that did not report. If a required name is unknown, the folder, as
-// the last entry, requests all files.
-func (j *judgement) filesNeeded() []string {
-	var paths []string
-	for _, w := range j.Workflows {
-		if repo, path := w.file(); j.isOwn(repo) {
-			paths = append(paths, path)
-		}
-	}
-	for _, e := range j.missed {
-		if e.App == actionsApp {
-			paths = append(paths, e.Workflow)
-		}
-	}
-	paths = slices.DeleteFunc(paths, func(p string) bool { return !strings.HasPrefix(p, workflowFolder) })
-	slices.Sort(paths)
-	paths = slices.Compact(paths)
-	paths = paths[:min(len(paths), maxFiles)]
-	if j.hasUnknownName() {
-		paths = append(paths, workflowFolder)
-	}
-	return paths
-}
-
-// hasUnknownName reports whether a person is asked about a required name that no check has.
-func (j *judgement) hasUnknownName() bool {
-	return j.result.Verdict == sia.VerdictBlocked &&
-		slices.ContainsFunc(j.absent, func(r Required) bool { return r.Workflow == "" })
-}
-
-// maxFiles is the maximum number of workflow files that are read.
-const maxFiles = 50
-
-// filesMatter reports whether the verdict or its explanation may depend on workflow files.
-func (j *judgement) filesMatter() bool {
-	missed := slices.ContainsFunc(j.missed, func(e Expected) bool { return e.App == actionsApp && e.Workflow != "" }) ||
-		slices.ContainsFunc(j.checks, func(c check) bool { return c.form && c.run.WorkflowRun != 0 })
-	switch j.result.Verdict {
-	case sia.VerdictGreen:
-		return true
-	case sia.VerdictPending, sia.VerdictBlocked, sia.VerdictNone, sia.VerdictRed:
-		return missed || j.needsMatter() || j.hasUnknownName()
-	}
-	return j.needsMatter()
-}
-
-// source returns the source of a check, for people.
-func (c check) source() string {
-	switch {
-	case c.workflow != nil && c.workflow.Event != "":
-		return "workflow " + c.workflow.title() + " on " + c.workflow.Event
-	case c.workflow != nil:
-		return "workflow " + c.workflow.title()
-	case c.app == statusApp:
-		return "commit status"
-	}
-	return "app " + c.app
 }

@@ -8,38 +8,73 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/sia"
-	"github.com/sia-bot/sia/sia/text"
 )
 
-// conclude derives the verdict from the required checks. If it is red or green, it is not explained before it is final.
-func (j *judgement) conclude() {
+// judgement is the verdict on a commit, and the reasons for it.
+type judgement struct {
+	facts      *facts
+	required   *requirements
+	assessment *assessment
+	result     Result
+
+	green   []string       // required checks that are green
+	rests   []string       // those of them that ran code, for people
+	beside  []string       // other green checks that ran code, for people
+	pending []string       // reasons why a verdict is too early
+	awaited []string       // reasons why a pass is too early
+	red     []string       // reasons for a red verdict
+	again   []string       // reasons for a re-run
+	rerun   []int64        // ids of the runs to re-run
+	blocked []sia.Obstacle // obstacles that a person has to remove
+	idle    []string       // skipped required checks
+	skips   int            // skipped required checks that count as green
+	excuses int            // excused required checks
+}
+
+// conclude judges by the outcomes of the checks.
+func conclude(f *facts, r *requirements, a *assessment) *judgement {
+	j := &judgement{facts: f, required: r, assessment: a}
+	j.result.Explain, j.result.Reported = r.explain(), f.head.reported()
+	if len(f.checks)+len(r.absent) == 0 {
+		j.noChecks()
+		return j
+	}
+	if f.MergeUnknown && f.Final { // if not final, one more look follows
+		j.awaited = append(j.awaited, awaitsMerge)
+	}
+	j.show()
+	j.showAbsent()
+	j.showMissed()
+	slices.SortStableFunc(j.result.Checks, requiredFirst)
 	j.count()
-	switch wait := j.unsettled(); {
+	j.decide()
+	return j
+}
+
+// decide sets the verdict. If it is red or green, [judgement.final] explains it.
+func (j *judgement) decide() {
+	switch quiet := j.unsettled(); {
 	case len(j.pending) > 0:
-		j.result.Verdict = sia.VerdictPending
-		j.sentences(j.pending)
-	case wait > 0:
-		j.result.Verdict = sia.VerdictPending
-		j.explain("Every required check has finished; waiting %s in case more are created.", wait.Round(time.Second))
-	case len(j.red) > 0 && j.MergeUnknown && j.mayBeOverruled():
-		j.result.Verdict = sia.VerdictPending
-		j.sentences(append(j.red, awaitsMerge))
+		j.wait(j.pending...)
+	case quiet > 0:
+		j.wait(fmt.Sprintf("Every required check has finished; waiting %s in case more are created",
+			quiet.Round(time.Second)))
+	case len(j.red) > 0 && j.facts.MergeUnknown && j.mayBeOverruled():
+		j.wait(append(j.red, awaitsMerge)...)
 	case len(j.red) > 0:
 		j.result.Verdict = sia.VerdictRed
 	case len(j.again) > 0:
 		j.result.Verdict, j.result.Rerun = sia.VerdictRerun, j.rerun
 		j.sentences(j.again)
-		j.explain("To be run again: re-run %d of at most %d for this commit.", j.Reruns+1, sia.MaxReruns)
+		j.explain("To be run again: re-run %d of at most %d for this commit.", j.facts.Reruns+1, sia.MaxReruns)
 	case len(j.awaited) > 0:
-		j.result.Verdict = sia.VerdictPending
-		j.sentences(j.awaited)
-	case j.formAlone() && len(j.rests)+len(j.beside) == 0 && !j.waitIsOver():
-		j.result.Verdict = sia.VerdictPending
-		j.explain("Nothing has run the code yet; waiting until %s have passed.", j.Settings.Wait.D())
+		j.wait(j.awaited...)
+	case j.formAlone() && len(j.rests)+len(j.beside) == 0 && !j.facts.waitIsOver():
+		j.wait(fmt.Sprintf("Nothing has run the code yet; waiting until %s have passed", j.facts.Settings.Wait.D()))
 	case len(j.blocked) > 0:
 		j.result.Verdict, j.result.Blocked = sia.VerdictBlocked, j.blocked
 		j.explainBlocked()
-		j.result.Guarded = j.Draft && !slices.ContainsFunc(j.blocked, func(b sia.Obstacle) bool { return !b.Absent })
+		j.result.Guarded = j.facts.Draft && !slices.ContainsFunc(j.blocked, func(b sia.Obstacle) bool { return !b.Absent })
 	case len(j.green) == 0:
 		j.nothingRan()
 	case len(j.rests)+len(j.beside) == 0:
@@ -56,9 +91,23 @@ const awaitsMerge = "GitHub has not worked out yet how the pull request merges, 
 // don't replace one another.
 // https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/troubleshooting-required-status-checks
 func (j *judgement) mayBeOverruled() bool {
-	return slices.ContainsFunc(j.checks, func(c check) bool {
+	return slices.ContainsFunc(j.assessment.checks, func(c *assessed) bool {
 		return c.outcome == red && c.required && c.app != workflowApp && c.run.WorkflowRun == 0
 	})
+}
+
+// noChecks judges a commit without any check and without required names.
+func (j *judgement) noChecks() {
+	limit := j.facts.Settings.Wait.D()
+	if !j.facts.waitIsOver() {
+		j.wait(fmt.Sprintf("No check has appeared yet; waiting until %s have passed", limit))
+		return
+	}
+	j.result.Verdict = sia.VerdictNone
+	j.explain("No check appeared within %s, so there is no signal to go by.", limit)
+	for _, e := range j.required.missed[:min(len(j.required.missed), maxMissed)] {
+		j.explain("%s is missing; %s.", e.Name, e.Why)
+	}
 }
 
 // nothingRan sets the verdict if no required check has a result: all were skipped or
@@ -70,7 +119,12 @@ func (j *judgement) nothingRan() {
 		return
 	}
 	j.explain("Nothing ran that says whether this change is right: %s.", strings.Join(j.idle, ", "))
-	if j.Draft {
+	j.suspectDraft()
+}
+
+// suspectDraft explains that checks may have no result because the pull request is a draft.
+func (j *judgement) suspectDraft() {
+	if j.facts.Draft {
 		j.result.Guarded = true
 		j.explain("The pull request is a draft, which checks are often told to pass over.")
 	}
@@ -79,17 +133,17 @@ func (j *judgement) nothingRan() {
 // noCode sets the verdict if the green checks only judge the form of the pull request, or the
 // base's code: a check that runs the code may still appear.
 func (j *judgement) noCode() {
-	running := slices.ContainsFunc(j.checks, func(c check) bool { return c.outcome == running })
-	if running || len(j.idle) == 0 && !j.waitIsOver() {
-		j.result.Verdict = sia.VerdictPending
-		j.explain("Nothing has run the code yet; waiting until %s have passed, or what runs has ended.", j.Settings.Wait.D())
+	running := slices.ContainsFunc(j.assessment.checks, func(c *assessed) bool { return c.outcome == running })
+	if running || len(j.idle) == 0 && !j.facts.waitIsOver() {
+		j.wait(fmt.Sprintf("Nothing has run the code yet; waiting until %s have passed, or what runs has ended",
+			j.facts.Settings.Wait.D()))
 		return
 	}
-	j.result.Verdict, j.result.Guarded = sia.VerdictNone, j.Draft
+	j.result.Verdict = sia.VerdictNone
 	j.explain("Nothing ran the code, as far as SIA can tell: all that is green is %s.", names(j.green))
 	var unsure []string
-	for _, c := range j.checks {
-		if c.outcome == green && j.isUnknown(c) {
+	for _, c := range j.assessment.checks {
+		if c.outcome == green && j.facts.isUnknown(c.check) {
 			unsure = append(unsure, c.label)
 		}
 	}
@@ -99,22 +153,20 @@ func (j *judgement) noCode() {
 	if len(j.idle) > 0 {
 		j.explain("%s.", strings.Join(j.idle, ", "))
 	}
-	if j.Draft {
-		j.explain("The pull request is a draft, which checks are often told to pass over.")
-	}
+	j.suspectDraft()
 }
 
 // count sorts the required checks by outcome into the judgement's lists.
 func (j *judgement) count() {
-	for _, c := range j.checks {
+	for _, c := range j.assessment.checks {
 		if c.app == workflowApp && c.outcome == running {
 			j.pending = append(j.pending, c.label+" "+c.why) // it may still create a job with a required name
 			continue
 		}
-		if c.outcome == green && c.byRun && j.runExcused(c) {
+		if c.outcome == green && c.byRun && j.assessment.runExcused(c) {
 			continue // the rule requires the whole run, which is not green
 		}
-		if c.outcome == green && j.runsCode(c) {
+		if c.outcome == green && j.facts.runsCode(c.check) {
 			where := &j.beside
 			if c.required {
 				where = &j.rests
@@ -124,182 +176,77 @@ func (j *judgement) count() {
 		if !c.required || c.follows {
 			continue
 		}
-		switch c.outcome {
-		case green:
+		switch {
+		case c.outcome == green:
 			j.green = append(j.green, c.label)
 			if c.flaky {
 				j.explain("%s is %s.", c.label, c.why)
 			}
-		case skipped:
-			if c.runsInQueue() {
-				j.explain("%s was skipped: it runs in the merge queue.", c.label)
-				continue
-			}
+		case c.outcome == skipped && c.runsInQueue():
+			j.explain("%s was skipped: it runs in the merge queue.", c.label)
+		case c.outcome == skipped:
 			if !c.held {
 				j.skips++
 			}
 			j.idle = append(j.idle, c.label+" was "+cmp.Or(c.run.Conclusion, "skipped"))
-		case excused:
-			if o, ok := j.unmergeable(c); ok {
-				j.blocked = append(j.blocked, o)
-				continue
-			}
+		case c.outcome == excused && j.facts.keepsFromMerging(c.check):
+			j.blocked = append(j.blocked, sia.Obstacle{Check: c.label, URL: c.url, Waivable: true, Reason: redThere})
+		case c.outcome == excused:
 			j.excuses++
 			j.explain("%s is excused: %s.", c.label, c.why)
-		case running:
+		case c.outcome == running:
 			j.pending = append(j.pending, c.label+" "+c.why)
-		case red:
-			if c.byRun && c.runUnfinished() { // the job may be allowed to fail, and the rule requires the run
-				j.blocked = append(j.blocked, sia.Obstacle{Check: c.label, URL: c.url,
-					Reason: c.why + ", and its workflow run, which a rule requires, goes on"})
-				continue
-			}
+		case c.outcome == red && c.byRun && c.runUnfinished(): // it may be allowed to fail
+			j.blocked = append(j.blocked, c.obstacle(", and its workflow run, which a rule requires, goes on"))
+		case c.outcome == red:
 			j.red = append(j.red, c.label+" "+c.why)
-		case toRerun:
-			if j.runActive(c) {
-				j.pending = append(j.pending, c.label+" "+c.why+", and can be run again when its workflow run has ended")
-				continue
-			}
-			if c.runUnfinished() {
-				j.blocked = append(j.blocked, sia.Obstacle{Check: c.label, URL: c.url,
-					Reason: c.why + ", and can't be run again while its workflow run goes on"})
-				continue
-			}
+		case c.outcome == toRerun && j.assessment.runActive(c):
+			j.pending = append(j.pending, c.label+" "+c.why+", and can be run again when its workflow run has ended")
+		case c.outcome == toRerun && c.runUnfinished():
+			j.blocked = append(j.blocked, c.obstacle(", and can't be run again while its workflow run goes on"))
+		case c.outcome == toRerun:
 			j.again = append(j.again, c.label+" "+c.why)
 			j.rerun = append(j.rerun, cmp.Or(c.run.ID, c.job))
-		case blocked:
-			j.blocked = append(j.blocked, c.obstacle())
+		case c.outcome == blocked:
+			j.blocked = append(j.blocked, c.obstacle(""))
 		}
 	}
 }
 
-// runExcused reports whether the workflow run of a job is excused for a failure that none of its jobs shows.
-func (j *judgement) runExcused(c check) bool {
-	return slices.ContainsFunc(j.checks, func(o check) bool {
-		return o.app == workflowApp && o.outcome == excused && o.workflowRun() == c.workflowRun()
-	})
-}
-
-// canRerun reports whether SIA can re-run a check: only jobs of GitHub Actions. GitHub forbids it for the check runs of
-// other apps, and those that a workflow creates through the API belong to another app, too.
-// https://docs.github.com/en/rest/checks/runs#rerequest-a-check-run--status-codes
-func (c check) canRerun() bool { return c.workflowRun() != 0 }
-
-// runUnfinished reports whether a check's workflow run has not completed: GitHub re-runs none of its jobs before that.
-// https://docs.github.com/en/rest/actions/workflow-runs#re-run-failed-jobs-from-a-workflow-run
-func (c check) runUnfinished() bool {
-	return c.workflow != nil && c.app != workflowApp && c.workflow.Status != "" && c.workflow.Status != "completed"
-}
-
-// runActive reports whether a check's workflow run has not completed and a check of it is running.
-func (j *judgement) runActive(c check) bool {
-	return c.runUnfinished() && slices.ContainsFunc(j.checks, func(o check) bool {
-		return o.outcome == running && o.workflowRun() == c.workflowRun()
-	})
-}
-
-// fail explains a red verdict, or runs the red checks again. Without a doubt, one failure decides, so re-running other
-// checks would change nothing.
-func (j *judgement) fail() {
-	if j.result.Doubt = j.weighDoubt(); j.result.Doubt != nil && j.result.Doubt.Rerun {
-		j.result.Verdict, j.result.Rerun = sia.VerdictRerun, j.rerun
-		for _, r := range j.blamed() {
-			j.result.Rerun = append(j.result.Rerun, r.ID)
-		}
-		j.sentences(j.red)
-		return
-	}
-	j.sentences(j.red)
-	j.sentences(j.again)
-	j.explainBlocked()
-	j.tampered()
-}
-
-// explainBlocked explains what a person has to do.
-func (j *judgement) explainBlocked() {
-	for _, b := range j.blocked {
-		j.explain("%s %s.", b.Check, strings.TrimSuffix(b.Reason, "."))
-	}
-}
-
-// pass explains a green verdict, or says what it waits for.
-func (j *judgement) pass() {
-	if j.awaitTests() {
-		return
-	}
-	if j.tampered() && !j.Accepted && !j.askedFor() {
-		j.result.Verdict = sia.VerdictTampered
-		if j.expectations {
-			j.result.Weigh = j.found
-		}
-		return
-	}
-	skipped := ""
-	if j.skips > 0 { // GitHub counts it as green
-		skipped = fmt.Sprintf(", %d skipped", j.skips)
-	}
-	j.explain("%s green%s.", text.Count(len(j.green), "required check is", "required checks are"), skipped)
-	if len(j.rests) == 0 { // the only required check may be one job that needs the others
-		j.rests = j.beside
-	}
-	j.explain("It rests on %s.", names(j.rests))
-	j.sentences(j.Tests.Shown)
-}
+// redThere is the reason why an excused check that a rule requires is an obstacle.
+const redThere = "is red on the base commit too, so this change is not to blame; a rule requires it, and GitHub will " +
+	"not merge this while it is red there"
 
 // unsettled returns the remaining quiet time after the last event.
 func (j *judgement) unsettled() time.Duration {
-	last := j.Since
-	for _, c := range j.checks {
+	last := j.facts.Since
+	for _, c := range j.assessment.checks {
 		last = latest(last, c.last)
 	}
-	return max(0, j.Settings.Settle.D()-max(0, j.Now.Sub(last)))
+	return max(0, j.facts.Settings.Settle.D()-max(0, j.facts.Now.Sub(last)))
 }
 
-// touched is the prefix of a sentence of [Result.Explain] about changes to tests or
-// protected paths.
-const touched = "The attempt changed how it is checked: "
-
-// TamperingIn returns the finding of [Input.Tampering] in a sentence of
-// [Result.Explain], without its final full stop, and whether the sentence contains one.
-func TamperingIn(sentence string) (finding string, ok bool) {
-	finding, ok = strings.CutPrefix(sentence, touched)
-	return strings.TrimSuffix(finding, "."), ok
+// settled reports whether the verdict of the checks is green or red.
+func (j *judgement) settled() bool {
+	return j.result.Verdict == sia.VerdictGreen || j.result.Verdict == sia.VerdictRed
 }
 
-// Findings returns the findings in the sentences of [Result.Explain].
-func Findings(explain []string) []string {
-	found := []string{}
-	for _, s := range explain {
-		if f, ok := TamperingIn(s); ok {
-			found = append(found, f)
-		}
-	}
-	return found
+// formAlone reports whether checks of the form are the only obstacles.
+func (j *judgement) formAlone() bool {
+	form := func(c *assessed) bool { return c.required && c.form }
+	other := func(c *assessed) bool { return c.required && c.outcome == blocked && !c.form }
+	return len(j.required.absent)+len(j.required.missed) == 0 &&
+		slices.ContainsFunc(j.assessment.checks, form) && !slices.ContainsFunc(j.assessment.checks, other)
 }
 
-// tampered reports whether the attempt changed tests or protected files, and explains it.
-func (j *judgement) tampered() bool {
-	for i, t := range j.found {
-		j.explain(touched+"%s.", strings.TrimSuffix(t, "."))
-		if j.askedFor() {
-			j.explain("The issue asks for that: “%s”.", j.Weighing.Quotes[i])
-		}
-	}
-	switch {
-	case len(j.found) == 0:
-		return false
-	case j.Accepted:
-		j.explain("A person with write access accepted that.")
-	case j.askedFor():
-	default:
-		j.explain("It does not pass until a person with write access accepts that.")
-	}
-	return true
+// wait sets the verdict pending.
+func (j *judgement) wait(why ...string) {
+	j.result.Verdict = sia.VerdictPending
+	j.sentences(why)
 }
 
-// askedFor reports whether the issue asks for all of the changed expectations.
-func (j *judgement) askedFor() bool {
-	return j.expectations && j.Weighing.AskedFor() && slices.Equal(j.Weighing.Findings, j.found)
+func (j *judgement) explain(format string, args ...any) {
+	j.result.Explain = append(j.result.Explain, fmt.Sprintf(format, args...))
 }
 
 func (j *judgement) sentences(why []string) {

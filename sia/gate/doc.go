@@ -1,6 +1,13 @@
 // Package gate judges the checks of one commit: it decides whether the task
 // passes, fails, waits, or needs a re-run of a check, and explains why.
 //
+// [Judge] works in five steps, and each of them only reads what the earlier ones made. Facts are what GitHub
+// reported about the commit and its base, the workflow files, and what rules, settings and people say. Requirements
+// say which checks have to be green, and which of these did not report. The assessment decides the outcome of each
+// check, which differs from the reported one if the check is excused, blocked, awaited or missed. The judgement derives
+// the verdict of the checks alone; finally, a red one may be by chance, so that the checks are run again, and a green
+// one waits for SIA's own tests and for a person's consent to changed tests.
+//
 // Concepts:
 //
 //   - A check is a check run, a legacy commit status, or a state of a workflow run that
@@ -14,7 +21,7 @@
 //     names any, or the rules can't be read, every check that ran is required, and so is
 //     every expected check, even if it did not report ([Expect]).
 //   - Jobs that a required job needs are required as well. A job that only aggregates the
-//     jobs that it needs takes over their outcome (needed.go).
+//     jobs that it needs takes over their outcome (skip.go).
 //   - A skipped check is acceptable only if some other check ran and succeeded, and all
 //     jobs that it needs are green. If nothing ran, nothing was validated. A job that was
 //     skipped because of a guard, and not because of the change, is missed (skip.go).
@@ -47,5 +54,7 @@
 // The package is pure: [Input] contains the time, nothing is read or written, and
 // the same input always gives the same [Result]. It is safe for concurrent use.
 //
-// Start reading at [Judge], then require.go and needs.go.
+// Start reading at [Judge]. A type is a step: facts (facts.go; rule.go, needed.go, code.go, form.go and issue.go answer
+// questions about them), requirements (require.go), assessment (assessment.go, with its steps in excuse.go, block.go
+// and skip.go) and judgement (conclude.go, final.go, doubt.go). needs.go and unread.go find what has to be read.
 package gate

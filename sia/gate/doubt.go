@@ -56,23 +56,14 @@ var deterministic = map[string]bool{"compile_error": true, "syntax_error": true,
 // if a person looks at them, if they were run again already or can't be, if the settings
 // say never, or if their failures are deterministic and the settings don't say always.
 func (j *judgement) canDoubt() bool {
-	if j.ByPerson || j.Doubted || j.Reruns >= sia.MaxReruns || j.Settings.Rerun == sia.RerunNever || len(j.absent) > 0 {
+	f := j.facts
+	if f.ByPerson || f.Doubted || f.Reruns >= sia.MaxReruns || f.Settings.Rerun == sia.RerunNever ||
+		len(j.required.absent) > 0 {
 		return false
 	}
-	return !slices.ContainsFunc(j.redChecks(), func(c check) bool {
-		return c.run.WorkflowRun == 0 || deterministic[c.run.Class] && j.Settings.Rerun != sia.RerunAlways
+	return !slices.ContainsFunc(j.assessment.redChecks(), func(c *assessed) bool {
+		return c.run.WorkflowRun == 0 || deterministic[c.run.Class] && f.Settings.Rerun != sia.RerunAlways
 	})
-}
-
-// redChecks returns the required checks that are red.
-func (j *judgement) redChecks() []check {
-	var out []check
-	for _, c := range j.checks {
-		if c.required && c.outcome == red && !c.follows {
-			out = append(out, c)
-		}
-	}
-	return out
 }
 
 // weighDoubt decides whether the red checks are run again once: it does so if the
@@ -81,26 +72,26 @@ func (j *judgement) redChecks() []check {
 // checks. It returns nil if no re-run is possible, or if the attempt changed what
 // validates it.
 func (j *judgement) weighDoubt() *sia.Doubt {
-	if !j.DoubtKnown || len(j.found) > 0 || !j.canDoubt() {
+	if !j.facts.DoubtKnown || len(j.facts.Tampering) > 0 || !j.canDoubt() {
 		return nil
 	}
 	all, minutes := 1.0, 0.0
 	var names []string
-	for _, c := range j.redChecks() {
-		if rate, ok := j.Doubt.Rates[c.name]; ok {
+	for _, c := range j.assessment.redChecks() {
+		if rate, ok := j.facts.Doubt.Rates[c.name]; ok {
 			all *= rate
 		} else {
-			all *= j.Doubt.Other
+			all *= j.facts.Doubt.Other
 		}
 		minutes += billed(c.run)
 		names = append(names, c.name)
 	}
-	g, again := j.Doubt.Good, minutes*j.Settings.MinuteCost
+	g, again := j.facts.Doubt.Good, minutes*j.facts.Settings.MinuteCost
 	d := &sia.Doubt{Checks: names, Good: g, Flake: all, Chance: g * all / (g*all + 1 - g), Cost: 0}
 	if again > 0 {
-		d.Cost = again / (again + j.Doubt.Attempt)
+		d.Cost = again / (again + j.facts.Doubt.Attempt)
 	}
-	d.Rerun = j.Settings.Rerun == sia.RerunAlways || d.Chance > d.Cost
+	d.Rerun = j.facts.Settings.Rerun == sia.RerunAlways || d.Chance > d.Cost
 	j.explainDoubt(*d)
 	return d
 }
@@ -113,7 +104,7 @@ func (j *judgement) explainDoubt(d sia.Doubt) {
 	weighed := fmt.Sprintf("%s chance that %s failed by accident; a re-run costs %s of another attempt",
 		text.Percent(d.Chance), strings.Join(d.Checks, ", "), text.Percent(d.Cost))
 	switch {
-	case d.Rerun && j.Settings.Rerun == sia.RerunAlways:
+	case d.Rerun && j.facts.Settings.Rerun == sia.RerunAlways:
 		j.explain("%s: %s run again once, as `checks.rerun` says.", strings.Join(d.Checks, ", "), what)
 	case d.Rerun:
 		j.explain("%s: %s run again once.", weighed, what)

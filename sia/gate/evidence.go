@@ -18,15 +18,3 @@ func TestsOf(t sia.Task) Tests {
 	}
 	return Tests{Shown: e.Shown(), Dropped: len(e.Dropped)}
 }
-
-// awaitTests reports whether a pass has to wait for the tests that SIA runs itself, at most for the time in the
-// settings.
-func (j *judgement) awaitTests() bool {
-	limit := j.Settings.Evidence.D()
-	if !j.Tests.Running || j.Accepted || j.Now.Sub(j.Since) >= limit {
-		return false
-	}
-	j.result.Verdict = sia.VerdictPending
-	j.explain("Every required check is green; SIA still runs the tests that the change can reach, for %s at most.", limit)
-	return true
-}

@@ -115,28 +115,6 @@ func compareReported(a, b sia.Reported) int {
 		cmp.Compare(a.Event, b.Event))
 }
 
-// expect records the expected checks that did not report on the commit, and which skipped checks ran on other commits.
-// If rules or settings name the required checks, no other check is missed, because it would not count.
-func (j *judgement) expect() {
-	for _, e := range Expect(j.Earlier, j.History, j.Files, j.Changed) {
-		wanted := slices.ContainsFunc(j.absent, func(r Required) bool { return r.Name == e.Name && r.Workflow == "" })
-		if wanted || j.head.has(e.Reported, false) {
-			continue
-		}
-		if !j.head.has(e.Reported, true) {
-			if j.all && !slices.Contains(j.Waived, j.missedName(e.Reported)) {
-				j.missed = append(j.missed, e)
-			}
-			continue
-		}
-		for i := range j.checks {
-			if c := &j.checks[i]; e.near && c.workflow != nil && j.head.reports(c.run, e.Reported) {
-				c.ran = strings.Replace(e.Why, "reported", "ran", 1)
-			}
-		}
-	}
-}
-
 // has reports whether a check reported on the commit; with orSkipped a skipped run counts.
 func (c commit) has(r sia.Reported, orSkipped bool) bool {
 	if r.App == "" {
@@ -213,38 +191,6 @@ func (c commit) reported() []sia.Reported {
 	slices.SortFunc(out, compareReported)
 	out = slices.Compact(out)
 	return out[:min(len(out), sia.MaxReported)]
-}
-
-// await judges the expected checks that did not report. A red verdict does not wait for them.
-func (j *judgement) await() {
-	over, limit := j.waitIsOver(), j.Settings.Wait.D()
-	for i, e := range j.missed {
-		c := sia.Check{Name: j.missedName(e.Reported), Required: true, Colour: sia.Running,
-			Why: "has not appeared yet; " + e.Why, From: origin(e.Reported)}
-		if over {
-			c.Colour, c.Why = sia.Blocked, fmt.Sprintf("did not appear within %s; %s", limit, e.Why)
-		}
-		switch {
-		case i >= maxMissed:
-		case over:
-			j.blocked = append(j.blocked, sia.Obstacle{Check: c.Name, Reason: c.Why, Absent: true, Missed: true})
-		default:
-			j.awaited = append(j.awaited, c.Name+" "+c.Why)
-		}
-		j.result.Checks = append(j.result.Checks, c)
-	}
-	slices.SortStableFunc(j.result.Checks, requiredFirst)
-}
-
-// maxMissed is the maximum number of missed checks that people are shown.
-const maxMissed = 10
-
-// missedName returns the name of a check that did not report, distinct from those that did.
-func (f *facts) missedName(r sia.Reported) string {
-	if slices.ContainsFunc(f.checks, func(c check) bool { return c.name == r.Name }) {
-		return r.Name + " (" + origin(r) + ")"
-	}
-	return r.Name
 }
 
 // origin returns the source of a check, for people.

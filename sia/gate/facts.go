@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/text"
 )
 
@@ -23,6 +24,7 @@ type facts struct {
 // maxAhead is the maximum time by which the clock of GitHub, or of a check's app, may be ahead of this one.
 const maxAhead = 24 * time.Hour
 
+// newFacts reads what is known: which runs belong to one check, and the workflow file and the needs of each check.
 func newFacts(in Input) *facts {
 	f := &facts{Input: in, head: commit{in.Runs, in.Statuses, in.Workflows},
 		base: commit{in.Base, in.BaseStatuses, in.BaseWorkflows}}
@@ -39,7 +41,8 @@ func newFacts(in Input) *facts {
 		}
 	}
 	f.linkNeeded()
-	f.named = f.requirements()
+	f.named = f.allRequired()
+	f.Tampering, f.Expectations = f.tampering()
 	return f
 }
 
@@ -61,14 +64,11 @@ func (f *facts) has(w Workflow, name string) bool {
 	return slices.ContainsFunc(f.Runs, func(r Run) bool { return r.WorkflowRun == w.ID && r.Name == name })
 }
 
-// hasJob reports whether the file of a workflow is known to have a job that matches a check's name.
-func (f *facts) hasJob(w Workflow, name string) bool { return len(f.fileOf(w).named(name)) > 0 }
-
-// isLater reports whether a workflow run began after a check's run, or created a job after the check was cancelled, as
-// a re-run does.
+// isLater reports whether another workflow run began after a check's run, or created a job after the check was
+// cancelled, as a re-run does.
 func (f *facts) isLater(w Workflow, c check) bool {
-	return w.ID != c.workflow.ID && (w.after(*c.workflow) || c.run.Conclusion == "cancelled" &&
-		slices.ContainsFunc(f.Runs, func(r Run) bool { return r.WorkflowRun == w.ID && later(r, c.run) }))
+	return w.after(*c.workflow) || c.run.Conclusion == "cancelled" &&
+		slices.ContainsFunc(f.Runs, func(r Run) bool { return r.WorkflowRun == w.ID && later(r, c.run) })
 }
 
 // counterparts returns the checks of the base commit that may be the same as a check of
@@ -78,16 +78,13 @@ func (f *facts) isLater(w Workflow, c check) bool {
 func (f *facts) counterparts(c check) []check {
 	var out []check
 	for _, b := range f.onBase {
-		if b.app != c.app || c.app != workflowApp && b.name != c.name {
-			continue
+		switch {
+		case b.app != c.app || c.app != workflowApp && b.name != c.name:
+		case (c.run.WorkflowRun == 0) != (b.run.WorkflowRun == 0):
+		case c.workflow != nil && b.workflow != nil && !c.workflow.alike(*b.workflow):
+		default:
+			out = append(out, b)
 		}
-		if (c.run.WorkflowRun == 0) != (b.run.WorkflowRun == 0) {
-			continue
-		}
-		if c.workflow != nil && b.workflow != nil && !c.workflow.alike(*b.workflow) {
-			continue
-		}
-		out = append(out, b)
 	}
 	sameEvent := func(b check) bool {
 		return c.workflow != nil && b.workflow != nil && b.workflow.Event == c.workflow.Event
@@ -120,21 +117,26 @@ func (f *facts) waived(c check) bool { return slices.Contains(f.Waived, c.label)
 func (f *facts) tampering() (found []string, expectations bool) {
 	found, expectations = slices.Clip(f.Tampering), f.Expectations
 	for _, n := range f.Counts {
-		if n.Head+f.Tests.Dropped >= n.Base && !n.Failed {
+		i := slices.IndexFunc(f.checks, func(c check) bool { return c.run.ID == n.Run })
+		if i < 0 || n.Head+f.Tests.Dropped >= n.Base && !n.Failed {
 			continue
 		}
-		i := slices.IndexFunc(f.checks, func(c check) bool { return c.run.ID == n.Run })
-		if i >= 0 {
-			expectations = false // an issue can't ask for that
-			said := fmt.Sprintf("%s ran %s, and %d on the base commit", f.checks[i].label,
-				text.Count(n.Head, "test"), n.Base)
-			if n.Failed {
-				said = f.checks[i].label + " is green, and its log ends with failed tests, which the base commit's does not"
-			} else if n.Report != "" {
-				said += fmt.Sprintf(", as its test reports (%s) say; gone are, among them, %s", n.Report, n.Gone)
-			}
-			found = append(found, said)
+		said := fmt.Sprintf("%s ran %s, and %d on the base commit", f.checks[i].label, text.Count(n.Head, "test"), n.Base)
+		switch {
+		case n.Failed:
+			said = f.checks[i].label + " is green, and its log ends with failed tests, which the base commit's does not"
+		case n.Report != "":
+			said += fmt.Sprintf(", as its test reports (%s) say; gone are, among them, %s", n.Report, n.Gone)
 		}
+		found, expectations = append(found, said), false // an issue can't ask for that
 	}
 	return found, expectations
+}
+
+// missedName returns the name of a check that did not report, distinct from those that did.
+func (f *facts) missedName(r sia.Reported) string {
+	if slices.ContainsFunc(f.checks, func(c check) bool { return c.name == r.Name }) {
+		return r.Name + " (" + origin(r) + ")"
+	}
+	return r.Name
 }

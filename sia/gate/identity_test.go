@@ -360,7 +360,12 @@ func TestRequiredRunThatIsExcused(t *testing.T) {
 	in := input(job(1, 7, 1, "test", "success")).with(failed).onBase([]Run{job(9, 8, 1, "test", "success")},
 		workflow(8, "CI", "pull_request", "failure"))
 	in.Required = []Required{{Workflow: ciPath}}
-	judgeAll(t, []row{{"nothing else ran", in, sia.VerdictBlocked, "GitHub will not merge this"}})
+	waived := in
+	waived.Waived = []string{"CI"}
+	judgeAll(t, []row{
+		{"nothing else ran", in, sia.VerdictBlocked, "GitHub will not merge this"},
+		{"a person goes on without it", waived, sia.VerdictNone, "so none of them says whether this change is right"},
+	})
 }
 
 // If a rule requires a workflow, a failed job does not decide before its run has completed: it may be allowed to fail.

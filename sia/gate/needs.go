@@ -2,6 +2,7 @@ package gate
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/sia-bot/sia/sia"
 )
@@ -44,17 +45,18 @@ func (n Needs) Checks() Needs {
 // Tampering and doubt come last, when the outcomes are final.
 func (in Input) Needs() Needs {
 	j := byChecks(in)
-	if j.result.Verdict == sia.VerdictPending && j.unfinished() {
+	a := j.assessment
+	if j.result.Verdict == sia.VerdictPending && a.unfinished() {
 		return Needs{} // another look follows
 	}
 	if !in.WorkflowsKnown {
 		return Needs{Workflows: true}
 	}
-	if ids := slices.Concat(j.head.ambiguous(), j.base.ambiguous(), j.undated()); len(ids) > 0 {
+	if ids := slices.Concat(j.facts.head.ambiguous(), j.facts.base.ambiguous(), a.undated()); len(ids) > 0 {
 		slices.Sort(ids)
 		return Needs{Attempts: slices.Compact(ids)}
 	}
-	if in.BaseKnown && !in.BaseWorkflowsKnown && j.alikeOnBase() {
+	if in.BaseKnown && !in.BaseWorkflowsKnown && a.alikeOnBase() {
 		return Needs{BaseWorkflows: true}
 	}
 	if !in.FilesKnown && j.filesMatter() {
@@ -62,10 +64,10 @@ func (in Input) Needs() Needs {
 			return Needs{Files: paths}
 		}
 	}
-	if logs := j.cancelled(); len(logs) > 0 {
+	if logs := a.cancelled(); len(logs) > 0 {
 		return Needs{Logs: logs}
 	}
-	excused := slices.ContainsFunc(j.checks, func(c check) bool { return c.required && c.outcome == excused })
+	excused := slices.ContainsFunc(a.checks, func(c *assessed) bool { return c.required && c.outcome == excused })
 	if !j.settled() && j.result.Verdict != sia.VerdictBlocked && (j.result.Verdict != sia.VerdictNone || !excused) {
 		return Needs{}
 	}
@@ -73,16 +75,16 @@ func (in Input) Needs() Needs {
 	if isRed && !in.BaseKnown {
 		return Needs{Base: true}
 	}
-	if head, base := j.excusing(); len(head)+len(base) > 0 {
+	if head, base := a.excusing(); len(head)+len(base) > 0 {
 		return Needs{Earlier: head, OnBase: base}
 	}
-	if logs := unread(j.blamed()); len(logs) > 0 {
+	if logs := unread(a.blamed()); len(logs) > 0 {
 		return Needs{Logs: logs}
 	}
 	if !j.settled() {
 		return Needs{}
 	}
-	if earlier := j.unreadFlips(); len(earlier) > 0 {
+	if earlier := a.unreadFlips(); len(earlier) > 0 {
 		return Needs{Earlier: earlier}
 	}
 	if need := (Needs{Tampering: !in.TamperingKnown, Doubt: isRed && !in.DoubtKnown && j.canDoubt()}); !need.None() {
@@ -94,7 +96,7 @@ func (in Input) Needs() Needs {
 	if !in.BaseKnown {
 		return Needs{Base: true}
 	}
-	pairs := j.pairs()
+	pairs := a.pairs()
 	if len(pairs) > 0 && !in.BaseWorkflowsKnown { // needed to match the checks
 		return Needs{BaseWorkflows: true}
 	}
@@ -117,118 +119,65 @@ type TestCount struct {
 // maxPairs is the maximum number of compared pairs: each costs one log, and a second one if the first counts tests.
 const maxPairs = 20
 
-// pairs returns the green jobs that can be compared with the base: exactly one
-// check there is the same, and it passed.
-func (j *judgement) pairs() []Pair {
-	var out []Pair
-	for _, c := range j.checks {
-		if !c.required || c.outcome != green || c.run.WorkflowRun == 0 || len(out) == maxPairs {
-			continue
-		}
-		if alike := j.counterparts(c); len(alike) == 1 && alike[0].outcome == green && alike[0].run.ID != 0 {
-			out = append(out, Pair{Head: c.run.ID, Base: alike[0].run.ID})
-		}
+// needsMatter reports whether the verdict may depend on which jobs a job needs, why it was skipped, or which jobs a run
+// will still create: a required job was missed, is absent, or is in a workflow run with jobs that are not green. Before
+// the files are known, it may need all of them.
+func (j *judgement) needsMatter() bool {
+	if slices.ContainsFunc(j.required.absent, func(r Required) bool { return len(j.assessment.mayCreate(r)) > 0 }) {
+		return true
 	}
-	return out
-}
-
-// alikeOnBase reports whether the workflow runs of the base commit are needed to find the
-// check that is the same as a red one of the commit: several have its name, or one that
-// does is red too.
-func (j *judgement) alikeOnBase() bool {
-	return slices.ContainsFunc(j.checks, func(c check) bool {
-		if c.outcome != red && c.outcome != excused {
-			return false
-		}
-		alike := j.counterparts(c)
-		return c.app == workflowApp || len(alike) > 1 ||
-			slices.ContainsFunc(alike, func(b check) bool { return b.outcome == red })
+	checks := j.assessment.checks
+	notGreen := func(k int) bool { return checks[k].outcome != green }
+	return slices.ContainsFunc(checks, func(c *assessed) bool {
+		own := c.workflow != nil && c.app != workflowApp && j.facts.isOwn(c.workflow.Repository)
+		return c.required && (c.missed || own && slices.ContainsFunc(c.mayNeed, notGreen))
 	})
 }
 
-// undated returns the ids of successful workflow runs with a failed job of unknown attempt that counts or may excuse
-// another: the job may belong to an earlier attempt.
-func (j *judgement) undated() (ids []int64) {
-	for _, c := range j.checks {
-		if !c.required || c.outcome == green {
-			continue
-		}
-		for _, k := range append(j.counterparts(c), c) {
-			if w := k.workflow; w != nil && k.run.Attempt == 0 && w.Attempt != 1 && k.run.failedIn(*w) {
-				ids = append(ids, w.ID)
-			}
+// filesNeeded returns the paths of the workflow files of the commit's own repository that the judgement needs, sorted:
+// those of workflows that ran and of expected jobs that did not report. If a required name is unknown, the folder, as
+// the last entry, requests all files.
+func (j *judgement) filesNeeded() []string {
+	var paths []string
+	for _, w := range j.facts.Workflows {
+		if repo, path := w.file(); j.facts.isOwn(repo) {
+			paths = append(paths, path)
 		}
 	}
-	return ids
-}
-
-// excusing returns the unread red jobs of the commit that are excused, and those of the base commit that
-// excuse them. A job that GitHub never started, because of billing or a quota, has no result: it neither
-// excuses nor is excused.
-func (j *judgement) excusing() (head, base []int64) {
-	for _, c := range j.checks {
-		if !c.required || c.outcome != excused && (c.outcome != red || c.run.Conclusion != "cancelled") {
-			continue
-		}
-		head = append(head, unreadJobs(c)...)
-		for _, b := range j.counterparts(c) {
-			base = append(base, unreadJobs(b)...)
+	for _, e := range j.required.missed {
+		if e.App == actionsApp {
+			paths = append(paths, e.Workflow)
 		}
 	}
-	slices.Sort(base)
-	return head, slices.Compact(base)
-}
-
-// cancelled returns the unread required jobs that would be run again because they were cancelled: one that GitHub ended
-// at its time limit is red instead.
-func (j *judgement) cancelled() (ids []int64) {
-	for _, c := range j.checks {
-		if c.required && c.outcome == toRerun {
-			ids = append(ids, unreadJobs(c)...)
-		}
+	paths = slices.DeleteFunc(paths, func(p string) bool { return !strings.HasPrefix(p, workflowFolder) })
+	slices.Sort(paths)
+	paths = slices.Compact(paths)
+	paths = paths[:min(len(paths), maxFiles)]
+	if j.hasUnknownName() {
+		paths = append(paths, workflowFolder)
 	}
-	return ids
+	return paths
 }
 
-// unreadJobs returns the id of a check's run if it is an unread job that failed, or that was cancelled for the first
-// time.
-func unreadJobs(c check) []int64 {
-	failed := (c.outcome == red || c.outcome == excused) && c.run.Conclusion == "failure"
-	cancelled := c.outcome == toRerun && c.run.Conclusion == "cancelled"
-	if c.run.WorkflowRun == 0 || !failed && !cancelled {
-		return nil
+// hasUnknownName reports whether a person is asked about a required name that no check has.
+func (j *judgement) hasUnknownName() bool {
+	return j.result.Verdict == sia.VerdictBlocked &&
+		slices.ContainsFunc(j.required.absent, func(r Required) bool { return r.Workflow == "" })
+}
+
+// maxFiles is the maximum number of workflow files that are read.
+const maxFiles = 50
+
+// filesMatter reports whether the verdict or its explanation may depend on workflow files.
+func (j *judgement) filesMatter() bool {
+	isJob := func(e Expected) bool { return e.App == actionsApp && e.Workflow != "" }
+	isForm := func(c *assessed) bool { return c.form && c.run.WorkflowRun != 0 }
+	may := slices.ContainsFunc(j.required.missed, isJob) || slices.ContainsFunc(j.assessment.checks, isForm)
+	switch j.result.Verdict {
+	case sia.VerdictGreen:
+		return true
+	case sia.VerdictPending, sia.VerdictBlocked, sia.VerdictNone, sia.VerdictRed:
+		return may || j.needsMatter() || j.hasUnknownName()
 	}
-	return unread([]Run{c.run})
-}
-
-// unfinished reports whether a check is running for which the verdict waits.
-func (j *judgement) unfinished() bool {
-	return slices.ContainsFunc(j.checks, func(c check) bool {
-		return c.outcome == running && (c.required || c.app == workflowApp)
-	})
-}
-
-// unread returns the ids of the runs with logs that were not read.
-func unread(runs []Run) []int64 {
-	var ids []int64
-	for _, r := range runs {
-		if !r.Read {
-			ids = append(ids, r.ID)
-		}
-	}
-	return ids
-}
-
-// unreadFlips returns the unread failed runs of flaky checks: a transient failure does
-// not count as a flip.
-func (j *judgement) unreadFlips() []int64 {
-	var failed []Run
-	for _, c := range j.checks {
-		for _, r := range c.runs {
-			if c.flaky && r.Conclusion == "failure" {
-				failed = append(failed, r)
-			}
-		}
-	}
-	return unread(failed)
+	return j.needsMatter()
 }

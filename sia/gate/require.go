@@ -2,9 +2,7 @@ package gate
 
 import (
 	"slices"
-
-	"github.com/sia-bot/sia/sia"
-	"github.com/sia-bot/sia/sia/text"
+	"strings"
 )
 
 // Explanations of inputs that could not be read.
@@ -18,104 +16,96 @@ func Unread(explain []string) []string {
 	return slices.DeleteFunc(slices.Clone(explain), func(s string) bool { return s != runsUnread && s != rulesUnread })
 }
 
-// require marks the required checks, and records the requirements without a check.
-func (j *judgement) require() {
-	if j.WorkflowsHidden {
-		j.explain(runsUnread)
+// requirements says which checks of a commit have to be green, and which of these did not report.
+type requirements struct {
+	facts  *facts
+	checks []requirement // of the facts' checks, in their order
+	all    bool          // every check that ran is required
+	absent []Required    // required checks that did not report
+	missed []Expected    // expected checks that did not report
+}
+
+// requirement says whether a check has to be green.
+type requirement struct {
+	required bool
+	byRun    bool   // it is required only because a rule requires its workflow
+	ran      string // if skipped: where else it ran, for people
+}
+
+// require returns the requirements by rules, settings and workflow files, and by what reported elsewhere.
+func require(f *facts) *requirements {
+	r := &requirements{facts: f, checks: make([]requirement, len(f.checks))}
+	r.all = len(f.named) == 0 || !f.RequiredKnown
+	r.absent = slices.DeleteFunc(slices.Clone(f.named), f.isThere)
+	for i, c := range f.checks {
+		bound := slices.ContainsFunc(f.named, func(n Required) bool { return f.binds(n, c) })
+		r.checks[i] = requirement{required: bound || r.all, byRun: bound && !f.isNamed(c)}
 	}
-	j.absent = slices.DeleteFunc(slices.Clone(j.named), j.isThere)
-	j.all = len(j.named) == 0 || !j.RequiredKnown
+	r.requireNeeded()
+	r.expect()
+	return r
+}
+
+// explain returns the explanation of what is required; empty if rules or settings name it.
+func (r *requirements) explain() (out []string) {
+	if r.facts.WorkflowsHidden {
+		out = append(out, runsUnread)
+	}
 	switch {
-	case !j.RequiredKnown:
-		j.explain(rulesUnread)
-	case j.all && len(j.checks) > 0:
-		j.explain("Neither rules nor settings name required checks, so every check that ran counts.")
+	case !r.facts.RequiredKnown:
+		out = append(out, rulesUnread)
+	case r.all && len(r.checks) > 0:
+		out = append(out, "Neither rules nor settings name required checks, so every check that ran counts.")
 	}
-	for i := range j.checks {
-		c := &j.checks[i]
-		named := slices.ContainsFunc(j.named, func(r Required) bool { return j.binds(r, *c) })
-		c.required, c.byRun = named || j.all, named && !j.isNamed(*c)
-	}
-	j.requireNeeded()
+	return out
 }
 
-// holdSkipped keeps a required skipped check from counting as green if a job that it needs is
-// not green, which probably caused the skip. If the base commit excuses all of those jobs, it
-// also excuses the skipped check if that was skipped there, too.
-func (j *judgement) holdSkipped() {
-	for i := range j.checks {
-		c := &j.checks[i]
-		if !c.required || c.outcome != skipped {
+// requireNeeded requires the jobs that a required job needs, and the check of its workflow run itself. GitHub looks
+// only at the required name, and counts a job as successful that was skipped because a needed job failed; and a job
+// that aggregates others may look at only some of them, or accept cancelled ones. If the needs of a job are not known,
+// it requires all jobs that may have caused a skip.
+// https://github.com/G-Research/ParquetSharp/issues/367
+// https://github.com/getsentry/sentry/pull/33784
+// https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/troubleshooting-required-status-checks
+func (r *requirements) requireNeeded() {
+	checks := r.facts.checks
+	for i, c := range checks {
+		if !r.checks[i].required || c.app == workflowApp {
 			continue
 		}
-		var bad []string
-		open, onBase := false, true
-		for _, k := range slices.Concat(c.needs, c.mayNeed) {
-			s := j.checks[k]
-			if s.outcome == green || s.outcome == skipped {
-				continue
+		for _, k := range c.needs {
+			r.checks[k].required = true
+		}
+		isBlocked := func(k int) bool { return checks[k].outcome == blocked }
+		stopped := slices.ContainsFunc(slices.Concat(c.needs, c.mayNeed), isBlocked)
+		for _, k := range c.mayNeed {
+			o := checks[k].outcome
+			// A blocked job explains the skip as well as a failed one does, and a person is asked about it first.
+			open := o != green && o != skipped && (!stopped || o != red)
+			r.checks[k].required = r.checks[k].required || c.outcome == skipped && open
+		}
+	}
+}
+
+// expect records the expected checks that did not report on the commit, and which skipped checks ran on other commits.
+// If rules or settings name the required checks, no other check is missed, because it would not count.
+func (r *requirements) expect() {
+	f := r.facts
+	for _, e := range Expect(f.Earlier, f.History, f.Files, f.Changed) {
+		wanted := slices.ContainsFunc(r.absent, func(a Required) bool { return a.Name == e.Name && a.Workflow == "" })
+		if wanted || f.head.has(e.Reported, false) {
+			continue
+		}
+		if !f.head.has(e.Reported, true) {
+			if r.all && !slices.Contains(f.Waived, f.missedName(e.Reported)) {
+				r.missed = append(r.missed, e)
 			}
-			bad = append(bad, s.label)
-			open = open || s.outcome != excused
-			onBase = onBase && !s.exhausted
-		}
-		if len(bad) == 0 {
 			continue
 		}
-		c.held, c.why = true, "was skipped beside "+names(bad)+", which is not green"
-		if open {
-			continue
-		}
-		alike := j.counterparts(*c)
-		wasSkipped := !slices.ContainsFunc(alike, func(b check) bool { return b.outcome != skipped })
-		if c.outcome = blocked; onBase && len(alike) > 0 && wasSkipped {
-			c.outcome, c.why = excused, "skipped on the base commit too, beside "+names(bad)
+		for i, c := range f.checks {
+			if e.near && c.workflow != nil && f.head.reports(c.run, e.Reported) {
+				r.checks[i].ran = strings.Replace(e.Why, "reported", "ran", 1)
+			}
 		}
 	}
-}
-
-// maxNames is the maximum number of checks that a sentence names.
-const maxNames = 3
-
-// names joins names of checks for a sentence.
-func names(all []string) string {
-	if len(all) > maxNames {
-		all = append(slices.Clone(all[:maxNames]), text.Count(len(all)-maxNames, "other"))
-	}
-	return text.List(all)
-}
-
-// mayCreate returns the running checks of workflow runs that may still create a required check: GitHub creates a job's
-// check run when the jobs that it needs have ended.
-// https://github.com/instructlab/instructlab/pull/2324
-func (j *judgement) mayCreate(r Required) (running []string) {
-	for _, w := range j.Workflows {
-		if r.Workflow != "" || w.Status == "completed" {
-			continue
-		}
-		if file := j.fileOf(w); !file.Unread && len(file.named(r.Name)) == 0 {
-			continue
-		}
-		running = append(running, j.runningIn(w)...)
-	}
-	return running
-}
-
-// missing judges the requirements without a check.
-func (j *judgement) missing() {
-	for _, r := range j.absent {
-		c := sia.Check{Name: r.String(), Required: true, Colour: sia.Running, Why: "has not appeared yet"}
-		goesOn := j.mayCreate(r)
-		if len(goesOn) > 0 {
-			c.Why += ", and may when " + names(goesOn) + " has ended"
-		}
-		if j.waitIsOver() && len(goesOn) == 0 {
-			c.Colour, c.Why = sia.Blocked, "did not appear within "+j.Settings.Wait.D().String()+j.whyAbsent(r)
-			j.blocked = append(j.blocked, sia.Obstacle{Check: c.Name, Reason: c.Why, Absent: true})
-		} else {
-			j.pending = append(j.pending, c.Name+" "+c.Why)
-		}
-		j.result.Checks = append(j.result.Checks, c)
-	}
-	slices.SortStableFunc(j.result.Checks, requiredFirst)
 }

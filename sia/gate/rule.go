@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// requirements returns what rules and settings require, sorted, without SIA's own check.
-func (f *facts) requirements() []Required {
+// allRequired returns what rules and settings require, sorted, without SIA's own check.
+func (f *facts) allRequired() []Required {
 	out := slices.Clone(f.Required)
 	for _, n := range f.Settings.Required {
 		out = append(out, Required{Name: n})
@@ -68,6 +68,12 @@ func (f *facts) requiredByRule(c check) bool {
 	})
 }
 
+// keepsFromMerging reports whether a rule requires a check that is not green, and no person waived it. GitHub counts a
+// skipped check as green.
+func (f *facts) keepsFromMerging(c check) bool {
+	return c.run.Conclusion != "skipped" && f.requiredByRule(c) && !f.waived(c)
+}
+
 // whyAbsent returns why no check has a required name, if known. GitHub names a skipped job without the values of its
 // matrix, and creates none of the jobs that it calls. A required check that runs only in merge queues keeps pull
 // requests out of them, because GitHub requires it before the queue as well.
@@ -87,8 +93,8 @@ func (f *facts) whyAbsent(r Required) string {
 	elsewhen := func(t Trigger) bool { return t.Event != mergeGroup }
 	for _, file := range f.Files {
 		if len(file.named(r.Name)) > 0 && len(file.Triggers) > 0 && !slices.ContainsFunc(file.Triggers, elsewhen) {
-			return "; " + file.Path + " has it and runs in merge queues alone, yet GitHub wants it on the pull request, too: " +
-				"run it there, and let its `if` skip it"
+			return "; " + file.Path + " has it and runs in merge queues alone, yet GitHub wants it on the pull request, " +
+				"too: run it there, and let its `if` skip it"
 		}
 	}
 	return ""

@@ -1,11 +1,39 @@
 package gate
 
-import (
-	"cmp"
-	"slices"
+import "slices"
 
-	"github.com/sia-bot/sia/sia"
-)
+// holdSkipped keeps a required skipped check from counting as green if a job that it needs is
+// not green, which probably caused the skip. If the base commit excuses all of those jobs, it
+// also excuses the skipped check if that was skipped there, too.
+func (a *assessment) holdSkipped() {
+	for _, c := range a.checks {
+		if !c.required || c.outcome != skipped {
+			continue
+		}
+		var bad []string
+		open := false
+		for _, k := range slices.Concat(c.needs, c.mayNeed) {
+			s := a.checks[k]
+			if s.outcome == green || s.outcome == skipped {
+				continue
+			}
+			bad = append(bad, s.label)
+			open = open || s.outcome != excused
+		}
+		if len(bad) == 0 {
+			continue
+		}
+		c.held, c.why = true, "was skipped beside "+names(bad)+", which is not green"
+		if open {
+			continue
+		}
+		alike := a.facts.counterparts(c.check)
+		wasSkipped := !slices.ContainsFunc(alike, func(b check) bool { return b.outcome != skipped })
+		if c.outcome = blocked; len(alike) > 0 && wasSkipped {
+			c.outcome, c.why = excused, "skipped on the base commit too, beside "+names(bad)
+		}
+	}
+}
 
 // missSkipped marks skipped jobs as missed if they were not skipped because of the change: they ran on an earlier
 // commit of the task or on most merged pull requests, or their condition skips drafts or the author of the pull
@@ -13,72 +41,54 @@ import (
 // https://docs.github.com/en/actions/how-tos/write-workflows/choose-when-workflows-run/control-jobs-with-conditions
 //
 // If nothing is green, nothing was validated, and a person is asked about that instead.
-func (j *judgement) missSkipped() {
-	if !slices.ContainsFunc(j.checks, func(c check) bool { return c.required && c.outcome == green }) {
+func (a *assessment) missSkipped() {
+	if !slices.ContainsFunc(a.checks, func(c *assessed) bool { return c.required && c.outcome == green }) {
 		return
 	}
-	for i := range j.checks {
-		c := &j.checks[i]
-		if !c.required || c.outcome != skipped || c.held || j.waived(*c) {
+	for _, c := range a.checks {
+		if !c.required || c.outcome != skipped || c.held || a.facts.waived(c.check) {
 			continue
 		}
-		why, missed := j.passedOver(*c)
-		if !missed {
+		why := a.facts.passedOver(c.check, c.ran)
+		if why == "" {
 			continue
 		}
 		c.outcome, c.missed, c.why = running, true, "was skipped; "+why
-		guarded := j.Draft && !j.Final // the pull request is marked ready before waiting
-		if guarded || j.waitIsOver() {
+		if a.facts.waitIsOver() || a.facts.Draft && !a.facts.Final { // a draft is marked ready before waiting
 			c.outcome = blocked
 		}
 	}
 }
 
-// passedOver returns why a skipped job should have run, as a sentence without its full stop, and whether it should.
-func (f *facts) passedOver(c check) (why string, missed bool) {
-	if c.workflow == nil || c.run.Conclusion != "skipped" || isPaperwork(c.name) {
-		return "", false
-	}
-	if c.file.Unread {
-		return c.ran, c.ran != ""
-	}
-	ready := slices.ContainsFunc(c.file.Triggers, func(t Trigger) bool { return t.Event == c.workflow.Event && t.Ready })
-	asks := c.file.asks(c.name)
-	switch {
-	case !c.file.job(c.name).Code, asks.Calls != "":
-		return "", false // it validates nothing, or its condition is unknown
-	case asks.Part && (!asks.Draft || ready && !f.Draft):
-		return "", false
-	case asks.Draft && !ready && (asks.Guard || c.ran != ""):
-		return "its condition passes over drafts, and its workflow does not run when one is marked ready " +
-			"(ready_for_review): once the pull request is no draft, a commit that is pushed to its branch starts it", true
-	case c.ran != "":
-		return c.ran, true
-	case asks.Draft && asks.Guard:
-		return "its condition passes over drafts", true
-	case asks.Guard:
-		return "its condition asks who opened the pull request", true
-	}
-	return "", false
-}
-
-// asks returns the properties of the conditions that may skip a check run's job: its own, and those of the jobs that it
-// needs. Calls is set if it is a job of a reusable workflow that was not expanded.
-func (f File) asks(name string) Job {
-	var out Job
-	for _, j := range f.named(name) {
-		if j.Name != name {
-			out.Calls = cmp.Or(out.Calls, j.Calls)
+// follow gives a job that only aggregates other jobs, and is not green, their outcome: they show the reason, and only
+// they are blamed, excused or run again. GitHub re-runs a job's dependents with it.
+// https://docs.github.com/en/actions/how-tos/manage-workflow-runs/re-run-workflows-and-jobs
+//
+// A job that needs another such job sees that one's new outcome only if its name comes later. This changes the colour
+// of the check, and not the verdict: neither job counts.
+func (a *assessment) follow() {
+	for _, c := range a.checks {
+		if c.outcome != red && c.outcome != toRerun && c.outcome != blocked || !c.sumsUp() {
+			continue
 		}
-		out.Guard, out.Draft, out.Part = out.Guard || j.Guard, out.Draft || j.Draft, out.Part || j.Part
+		stands := green
+		var bad []string
+		for _, k := range c.needs {
+			s := a.checks[k]
+			switch {
+			case s.outcome == green || s.outcome == skipped || s.outcome == excused:
+				continue
+			case s.outcome == red:
+				stands = red
+			case s.outcome == blocked && stands != red:
+				stands = blocked
+			case s.outcome != blocked && stands == green:
+				stands = running
+			}
+			bad = append(bad, s.label)
+		}
+		if len(bad) > 0 {
+			c.outcome, c.follows, c.why = stands, true, "is not green for "+names(bad)
+		}
 	}
-	for _, need := range f.needs(name) {
-		out.Part = out.Part || slices.ContainsFunc(f.Jobs, func(j Job) bool { return j.Name == need && j.Part })
-	}
-	return out
-}
-
-// obstacle returns the check as an obstacle that a person has to remove.
-func (c check) obstacle() sia.Obstacle {
-	return sia.Obstacle{Check: c.label, Reason: c.why, URL: c.url, Absent: c.missed, Missed: c.missed, Waivable: c.form}
 }

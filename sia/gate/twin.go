@@ -79,51 +79,6 @@ func withoutReplaced(all []check) []check {
 	})
 }
 
-// awaitLater gives a cancelled or skipped check the state of a later, unfinished run of its workflow on the commit:
-// GitHub creates a job's check run when the jobs that it needs have ended, and re-running a job of a cancelled run
-// would cancel the later run. A green check waits for the job of its name that another run will create, because that
-// counts as well.
-// https://docs.github.com/en/actions/how-tos/write-workflows/choose-when-workflows-run/control-workflow-concurrency
-func (j *judgement) awaitLater() {
-	for i := range j.checks {
-		c := &j.checks[i]
-		cancelled := c.run.Conclusion == "cancelled" && c.run.Class != timeout
-		if c.workflow == nil || c.run.ID == 0 || !cancelled && c.outcome != skipped && c.outcome != green {
-			continue
-		}
-		for _, w := range j.Workflows {
-			if w.Status == "completed" || w.ID == c.workflow.ID || !cancelled && j.has(w, c.name) {
-				continue
-			}
-			goesOn, makes := len(j.runningIn(w)) > 0, j.hasJob(w, c.name)
-			switch {
-			case c.run.Conclusion == "success":
-				if goesOn && (w.alike(*c.workflow) || makes) {
-					c.outcome, c.why = running, "is to run once more, in another run of "+w.title()
-				}
-				continue
-			case !w.alike(*c.workflow) || !j.isLater(w, *c):
-				continue
-			}
-			c.outcome = blocked
-			if goesOn {
-				c.outcome = running
-			}
-			c.why = "was " + c.run.Conclusion + ", and a later run of its workflow goes on"
-		}
-	}
-}
-
-// runningIn returns the names of the checks of a workflow run that have not ended and are not overdue.
-func (j *judgement) runningIn(w Workflow) (running []string) {
-	for _, c := range j.checks {
-		if c.isRunning() && c.workflowRun() == w.ID {
-			running = append(running, c.label)
-		}
-	}
-	return running
-}
-
 // later reports whether a job was created after another. The start time is irrelevant: a job that waited longer for a
 // runner does not replace one that was cancelled meanwhile.
 func later(a, b Run) bool { return a.ID > b.ID }

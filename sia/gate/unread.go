@@ -1,0 +1,119 @@
+package gate
+
+import "slices"
+
+// pairs returns the green jobs that can be compared with the base: exactly one
+// check there is the same, and it passed.
+func (a *assessment) pairs() []Pair {
+	var out []Pair
+	for _, c := range a.checks {
+		if !c.required || c.outcome != green || c.run.WorkflowRun == 0 || len(out) == maxPairs {
+			continue
+		}
+		if alike := a.facts.counterparts(c.check); len(alike) == 1 && alike[0].outcome == green && alike[0].run.ID != 0 {
+			out = append(out, Pair{Head: c.run.ID, Base: alike[0].run.ID})
+		}
+	}
+	return out
+}
+
+// alikeOnBase reports whether the workflow runs of the base commit are needed to find the
+// check that is the same as a red one of the commit: several have its name, or one that
+// does is red too.
+func (a *assessment) alikeOnBase() bool {
+	return slices.ContainsFunc(a.checks, func(c *assessed) bool {
+		if c.outcome != red && c.outcome != excused {
+			return false
+		}
+		alike := a.facts.counterparts(c.check)
+		return c.app == workflowApp || len(alike) > 1 ||
+			slices.ContainsFunc(alike, func(b check) bool { return b.outcome == red })
+	})
+}
+
+// undated returns the ids of successful workflow runs with a failed job of unknown attempt that counts or may excuse
+// another: the job may belong to an earlier attempt.
+func (a *assessment) undated() (ids []int64) {
+	for _, c := range a.checks {
+		if !c.required || c.outcome == green {
+			continue
+		}
+		for _, k := range append(a.facts.counterparts(c.check), c.check) {
+			if w := k.workflow; w != nil && k.run.Attempt == 0 && w.Attempt != 1 && k.run.failedIn(*w) {
+				ids = append(ids, w.ID)
+			}
+		}
+	}
+	return ids
+}
+
+// excusing returns the unread red jobs of the commit that are excused, and those of the base commit that
+// excuse them. A job that GitHub never started, because of billing or a quota, has no result: it neither
+// excuses nor is excused.
+func (a *assessment) excusing() (head, base []int64) {
+	for _, c := range a.checks {
+		if !c.required || c.outcome != excused && (c.outcome != red || c.run.Conclusion != "cancelled") {
+			continue
+		}
+		head = append(head, unreadJobs(c.check)...)
+		for _, b := range a.facts.counterparts(c.check) {
+			base = append(base, unreadJobs(b)...)
+		}
+	}
+	slices.Sort(base)
+	return head, slices.Compact(base)
+}
+
+// cancelled returns the unread required jobs that would be run again because they were cancelled: one that GitHub ended
+// at its time limit is red instead.
+func (a *assessment) cancelled() (ids []int64) {
+	for _, c := range a.checks {
+		if c.required && c.outcome == toRerun {
+			ids = append(ids, unreadJobs(c.check)...)
+		}
+	}
+	return ids
+}
+
+// unreadJobs returns the id of a check's run if it is an unread job that failed, or that was cancelled for the first
+// time.
+func unreadJobs(c check) []int64 {
+	failed := (c.outcome == red || c.outcome == excused) && c.run.Conclusion == "failure"
+	cancelled := c.outcome == toRerun && c.run.Conclusion == "cancelled"
+	if c.run.WorkflowRun == 0 || !failed && !cancelled {
+		return nil
+	}
+	return unread([]Run{c.run})
+}
+
+// unfinished reports whether a check is running for which the verdict waits.
+func (a *assessment) unfinished() bool {
+	return slices.ContainsFunc(a.checks, func(c *assessed) bool {
+		return c.outcome == running && (c.required || c.app == workflowApp)
+	})
+}
+
+// unread returns the ids of the runs with logs that were not read.
+func unread(runs []Run) []int64 {
+	var ids []int64
+	for _, r := range runs {
+		if !r.Read {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids
+}
+
+// unreadFlips returns the unread failed runs of flaky checks: a transient failure does
+// not count as a flip.
+func (a *assessment) unreadFlips() []int64 {
+	var failed []Run
+	for _, c := range a.checks {
+		for _, r := range c.runs {
+			if c.flaky && r.Conclusion == "failure" {
+				failed = append(failed, r)
+			}
+		}
+	}
+	return unread(failed)
+}
