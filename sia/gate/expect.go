@@ -62,7 +62,10 @@ func Expect(earlier []sia.Reported, h History, files []File, changed []string) [
 		}
 	}
 	out := slices.Collect(maps.Values(found))
-	slices.SortFunc(out, func(a, b Expected) int { return compareReported(a.Reported, b.Reported) })
+	// A job may have the name of its workflow, which reported without jobs elsewhere.
+	slices.SortFunc(out, func(a, b Expected) int {
+		return cmp.Or(compareReported(a.Reported, b.Reported), cmp.Compare(a.Why, b.Why))
+	})
 	return out
 }
 

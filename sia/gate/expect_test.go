@@ -237,3 +237,17 @@ func TestReported(t *testing.T) {
 		t.Errorf("%d are kept", n)
 	}
 }
+
+// A job may have the name of its workflow, which reported without jobs elsewhere: both are expected, in one order.
+func TestExpectSortsEqualNames(t *testing.T) {
+	job := ciJob("CI", "pull_request")
+	whole := job
+	whole.Whole = true
+	merged := History{Merged: [][]sia.Reported{{job}}}
+	for range 100 {
+		got := Expect([]sia.Reported{whole}, merged, nil, nil)
+		if len(got) != 2 || got[0].Whole || !got[1].Whole {
+			t.Fatalf("%+v", got)
+		}
+	}
+}
