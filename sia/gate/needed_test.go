@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -95,5 +96,28 @@ func TestSumIsNotBlamed(t *testing.T) {
 		"success")).of(sumCI)
 	if d := cmp.Diff([]GreenCheck{{"build", false}, {"test", true}}, flaky.GreenChecks()); d != "" {
 		t.Error(d)
+	}
+}
+
+// The time for a workflow run with many jobs does not grow with the cube of their number.
+func TestManyNeededJobs(t *testing.T) {
+	allocations := func(jobs int) float64 {
+		file, all := File{Path: ciPath, Triggers: []Trigger{{Event: "pull_request"}}}, Job{Name: "all"}
+		runs := []Run{job(1, 7, 1, "all", "success")}
+		for i := range jobs {
+			name := fmt.Sprintf("test %d", i)
+			file.Jobs, all.Needs = append(file.Jobs, Job{Name: name, Code: true}), append(all.Needs, name)
+			runs = append(runs, job(int64(i+2), 7, 1, name, "success"))
+		}
+		file.Jobs = append(file.Jobs, all)
+		in := input(runs...).with(workflow(7, "CI", "pull_request", "success")).requiring("all")
+		in.Files, in.FilesKnown = []File{file}, true
+		if got := Judge(in); got.Verdict != sia.VerdictGreen {
+			t.Fatalf("%s: %v", got.Verdict, got.Explain)
+		}
+		return testing.AllocsPerRun(1, func() { Judge(in) })
+	}
+	if few, many := allocations(10), allocations(100); many > 15*few {
+		t.Errorf("10 jobs take %.0f allocations, and 100 take %.0f", few, many)
 	}
 }
