@@ -131,9 +131,9 @@ func (c *Cache) Tidy(ctx context.Context) {
 		if readable != nil && !readable[e.Name()] {
 			after = retireAfter
 		}
-		r := &Repo{cache: c, dir: filepath.Join(c.dir, mirrorsDir, e.Name())}
-		if err := r.clearUnused(ctx, after); err != nil {
-			c.log.WarnContext(ctx, "unused git mirror was not removed", "folder", r.dir, "error", err)
+		m := &mirror{cache: c, dir: filepath.Join(c.dir, mirrorsDir, e.Name())}
+		if err := m.clearUnused(ctx, after); err != nil {
+			c.log.WarnContext(ctx, "unused git mirror was not removed", "folder", m.dir, "error", err)
 		}
 	}
 }
@@ -160,13 +160,14 @@ type Repo struct {
 	remote Remote
 	url    *url.URL // without credentials
 	bad    error    // why the remote cannot be used; each call returns it
-	dir    string
+	mirror *mirror
 }
 
 // Repo returns the repository of a remote. It makes no request: the first call reports an invalid remote.
 func (c *Cache) Repo(r Remote) *Repo {
 	at, err := repositoryURL(r)
-	return &Repo{cache: c, remote: r, url: at, bad: err, dir: filepath.Join(c.dir, mirrorsDir, folderName(r.Key))}
+	m := &mirror{cache: c, key: r.Key, dir: filepath.Join(c.dir, mirrorsDir, folderName(r.Key))}
+	return &Repo{cache: c, remote: r, url: at, bad: err, mirror: m}
 }
 
 // folderName turns any key into a folder name.

@@ -98,14 +98,14 @@ func (r *Repo) DiffHere(ctx context.Context, from, to string, files int) (d Diff
 	if err != nil {
 		return d, 0, fmt.Errorf("diff: %w", err)
 	}
-	m, ok := r.presentMirror()
+	g, ok := r.mirror.present()
 	for _, h := range commits {
-		ok = ok && (m.isMarked("fetched", h) || m.isMarked("made", h))
+		ok = ok && (g.isMarked("fetched", h) || g.isMarked("made", h))
 	}
 	if !ok {
 		return d, 0, fmt.Errorf("diff: %w", ErrNotHere)
 	}
-	objs, err := openObjects(m.dir)
+	objs, err := openObjects(g.dir)
 	if err == nil {
 		d, more, err = objs.diffCommits(ctx, commits[0], commits[1], files)
 		objs.close()

@@ -26,5 +26,5 @@
 // checked and indexed by go-git.
 //
 // Of this module, the package imports only sia/gitignore. Start reading at cache.go, then fetch.go for reading,
-// workspace.go for changing and push.go for sending.
+// mirror.go for what is on disk, workspace.go for changing and push.go for sending.
 package gitops

@@ -20,40 +20,37 @@ func (r *Repo) FetchHistory(ctx context.Context, branch string, depth int) (*His
 		return nil, fmt.Errorf("%s from %s: %w", op, r.shownURL(), ErrNoBranch)
 	}
 	tip := plumbing.NewHash(sha)
-	m, err := r.historyMirror(ctx, op, tip, depth)
+	g, err := r.fetchAncestors(ctx, op, tip, depth)
 	if err != nil {
 		return nil, err
 	}
-	repo, err := openGitFolder(m.dir)
+	repo, err := openGitFolder(g.dir)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
-	return &History{repo: repo, dir: m.dir, head: tip, origin: r.shownURL()}, nil
+	return &History{repo: repo, dir: g.dir, head: tip, origin: r.shownURL()}, nil
 }
 
-// historyMirror returns the mirror with the commit and its ancestors. A mirror with many packs is replaced first.
-func (r *Repo) historyMirror(ctx context.Context, op string, tip plumbing.Hash, depth int) (mirror, error) {
-	if _, err := r.mirror(ctx); err != nil { // it makes the folder of the lock
-		return mirror{}, err
-	}
-	unlock, err := r.lockFetch(ctx)
+// fetchAncestors returns the generation with the commit and its ancestors. A mirror with many packs is replaced first.
+func (r *Repo) fetchAncestors(ctx context.Context, op string, tip plumbing.Hash, depth int) (generation, error) {
+	unlock, err := r.mirror.lock(ctx, fetchLock)
 	if err != nil {
-		return mirror{}, err
+		return generation{}, err
 	}
 	defer unlock()
-	m, err := r.mirror(ctx)
-	if err != nil || m.isMarked("fetched", tip) {
-		return m, err
+	g, err := r.mirror.current(ctx)
+	if err != nil || g.isMarked("fetched", tip) {
+		return g, err
 	}
-	if tips, _, err := m.markedCommits("fetched"); err != nil || len(tips) >= maxHistories {
-		if err := r.renewMirror(ctx, m); err != nil {
-			return m, err
+	if tips, _, err := g.markedCommits("fetched"); err != nil || len(tips) >= maxHistories {
+		if err := r.mirror.renew(ctx, g); err != nil {
+			return g, err
 		}
-		if m, err = r.mirror(ctx); err != nil {
-			return m, err
+		if g, err = r.mirror.current(ctx); err != nil {
+			return g, err
 		}
 	}
-	return m, r.transferCommits(ctx, op, m, tip, max(depth, 2))
+	return g, r.transferCommits(ctx, op, g, tip, max(depth, 2))
 }
 
 // maxHistories is how many complete histories a mirror holds before it is replaced.
@@ -69,13 +66,13 @@ func (r *Repo) OpenCommits(ctx context.Context, shas ...string) (*History, error
 	if err != nil {
 		return nil, fmt.Errorf("open commits: %w", err)
 	}
-	m, err := r.ensureCommits(ctx, commits)
+	g, err := r.ensureCommits(ctx, commits)
 	if err != nil {
 		return nil, fmt.Errorf("open commits: %w", err)
 	}
-	repo, err := openGitFolder(m.dir)
+	repo, err := openGitFolder(g.dir)
 	if err != nil {
 		return nil, fmt.Errorf("open commits: %w", err)
 	}
-	return &History{repo: repo, dir: m.dir, origin: r.shownURL()}, nil
+	return &History{repo: repo, dir: g.dir, origin: r.shownURL()}, nil
 }

@@ -51,18 +51,14 @@ func (r *Repo) fetchNames(ctx context.Context, sha string, exactly bool) ([]Hist
 	if err != nil {
 		return nil, fmt.Errorf("fetch the names of a history: %w", err)
 	}
-	if _, err := r.mirror(ctx); err != nil { // it makes the folder
-		return nil, err
-	}
 	ctx, cancel := context.WithTimeout(ctx, namesWithin)
 	defer cancel()
-	// A separate lock: attempts that need files don't wait for names.
-	unlock, err := lock(ctx, filepath.Join(r.dir, "names.lock"))
+	unlock, err := r.mirror.lock(ctx, namesLock)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	file := filepath.Join(r.dir, namesFile)
+	file := filepath.Join(r.mirror.dir, namesFile)
 	var kept keptNames
 	if b, err := os.ReadFile(file); err == nil && json.Unmarshal(b, &kept) == nil {
 		if age := r.cache.now().Sub(kept.At); age >= 0 && age < namesFor && (!exactly || kept.Tip == sha) {
@@ -98,8 +94,8 @@ func (r *Repo) downloadNames(ctx context.Context, op string, tip plumbing.Hash) 
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
 	defer func() { _ = r.cache.remove(dir) }() // a remainder is removed as a leftover
-	m := mirror{dir}
-	if err := os.MkdirAll(m.packsDir(), 0o700); err != nil {
+	g := generation{dir}
+	if err := os.MkdirAll(g.packsDir(), 0o700); err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
 	d, err := r.download(ctx, op,
@@ -112,11 +108,10 @@ func (r *Repo) downloadNames(ctx context.Context, op string, tip plumbing.Hash) 
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
-	name := filepath.Join(m.packsDir(), "pack-"+x.checksum.String())
-	if err := errors.Join(os.Rename(x.base+".pack", name+".pack"), os.Rename(x.base+".idx", name+".idx")); err != nil {
+	if err := g.addPack(x); err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
-	if err := m.addShallow(d.shallow); err != nil {
+	if err := g.addShallow(d.shallow); err != nil {
 		return nil, err
 	}
 	repo, err := openGitFolder(dir)

@@ -94,7 +94,7 @@ func (w *Workspace) reopen() (bool, error) {
 		return false, fmt.Errorf("open workspace %s: %w: it is not a directory", w.dir, ErrNotWorkspace)
 	}
 	same := known && s.Inode == statOf(st).Inode
-	if same && s.Ready && s.Key == w.repo.remote.Key && s.Base == w.base.String() {
+	if same && s.Ready && s.Key == w.repo.mirror.key && s.Base == w.base.String() {
 		return true, nil
 	}
 	entries, err := os.ReadDir(w.dir)
@@ -181,7 +181,7 @@ func (w *Workspace) note(ready bool) error {
 	}
 	return writeFile(filepath.Join(w.state, "workspace.json"), 0o600, func(out io.Writer) error {
 		return json.NewEncoder(out).Encode(workspaceState{
-			Dir: w.dir, Key: w.repo.remote.Key, Base: w.base.String(), Ready: ready, Inode: statOf(st).Inode,
+			Dir: w.dir, Key: w.repo.mirror.key, Base: w.base.String(), Ready: ready, Inode: statOf(st).Inode,
 		})
 	})
 }
