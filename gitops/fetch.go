@@ -18,7 +18,7 @@ func (r *Repo) Head(ctx context.Context, branch string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	h, err := r.lsRef(ctx, "head of "+branch, ref)
+	h, err := r.client.lsRef(ctx, "head of "+branch, ref)
 	if err != nil || h.IsZero() {
 		return "", err
 	}
@@ -33,7 +33,7 @@ func (r *Repo) Fetch(ctx context.Context, branch string) (string, error) {
 		return "", err
 	}
 	if sha == "" {
-		return "", fmt.Errorf("fetch %s from %s: %w", branch, r.shownURL(), ErrNoBranch)
+		return "", fmt.Errorf("fetch %s from %s: %w", branch, r.client.url.String(), ErrNoBranch)
 	}
 	if err := r.FetchCommit(ctx, sha); err != nil {
 		return "", err
@@ -114,7 +114,7 @@ func (r *Repo) fetchOne(ctx context.Context, want plumbing.Hash) error {
 		}
 		// A replica of the server may not have the commit yet.
 		if try == maxTries || r.cache.pause(ctx, maxWait/10) != nil {
-			return &NotFoundError{Op: op, URL: r.shownURL(), What: "commit " + want.String()}
+			return &NotFoundError{Op: op, URL: r.client.url.String(), What: "commit " + want.String()}
 		}
 	}
 }
@@ -137,7 +137,7 @@ func (r *Repo) transferCommits(ctx context.Context, op string, g generation, wan
 	if depth > 1 {
 		haves = nil // otherwise the server may omit a commit in between, and we lack its files
 	}
-	d, err := r.download(ctx, op, fetchRequest{want: want, depth: depth, haves: haves, shallow: shallow})
+	d, err := r.client.download(ctx, op, fetchRequest{want: want, depth: depth, haves: haves, shallow: shallow})
 	if err != nil {
 		return err
 	}

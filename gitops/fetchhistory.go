@@ -17,7 +17,7 @@ func (r *Repo) FetchHistory(ctx context.Context, branch string, depth int) (*His
 		return nil, err
 	}
 	if sha == "" {
-		return nil, fmt.Errorf("%s from %s: %w", op, r.shownURL(), ErrNoBranch)
+		return nil, fmt.Errorf("%s from %s: %w", op, r.client.url.String(), ErrNoBranch)
 	}
 	tip := plumbing.NewHash(sha)
 	g, err := r.fetchAncestors(ctx, op, tip, depth)
@@ -28,7 +28,7 @@ func (r *Repo) FetchHistory(ctx context.Context, branch string, depth int) (*His
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
-	return &History{repo: repo, dir: g.dir, head: tip, origin: r.shownURL()}, nil
+	return &History{repo: repo, dir: g.dir, head: tip, origin: r.client.url.String()}, nil
 }
 
 // fetchAncestors returns the generation with the commit and its ancestors. A mirror with many packs is replaced first.
@@ -74,5 +74,5 @@ func (r *Repo) OpenCommits(ctx context.Context, shas ...string) (*History, error
 	if err != nil {
 		return nil, fmt.Errorf("open commits: %w", err)
 	}
-	return &History{repo: repo, dir: g.dir, origin: r.shownURL()}, nil
+	return &History{repo: repo, dir: g.dir, origin: r.client.url.String()}, nil
 }

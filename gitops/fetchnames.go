@@ -71,7 +71,7 @@ func (r *Repo) fetchNames(ctx context.Context, sha string, exactly bool) ([]Hist
 	switch {
 	case err == nil:
 	case errors.Is(err, ErrTooLarge), errors.Is(err, errNoFilter), errors.As(err, &refused):
-		r.cache.log.InfoContext(ctx, "no names of a history", "mirror", r.remote.Key, "error", err)
+		r.cache.log.InfoContext(ctx, "no names of a history", "mirror", r.mirror.key, "error", err)
 	default:
 		return nil, err
 	}
@@ -82,7 +82,7 @@ var errNoFilter = errors.New("the server can't leave contents out")
 
 // downloadNames fetches commits and trees into a temporary folder and reads the names.
 func (r *Repo) downloadNames(ctx context.Context, op string, tip plumbing.Hash) ([]HistoryNames, error) {
-	at, err := r.handshake(ctx, op)
+	at, err := r.client.handshake(ctx, op)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func (r *Repo) downloadNames(ctx context.Context, op string, tip plumbing.Hash) 
 	if err := os.MkdirAll(g.packsDir(), 0o700); err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
-	d, err := r.download(ctx, op,
+	d, err := r.client.download(ctx, op,
 		fetchRequest{want: tip, depth: mostNamedCommits, filter: "blob:none", most: maxNamesPack})
 	if err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ func (f *fixture) sentObjects(branch, sha, expect string) []string {
 	o := must[generation](f.t)(f.repo.mirror.current(f.t.Context()))
 	objs := must[*packedObjects](f.t)(openObjects(o.dir))
 	defer objs.close()
-	_, at, err := f.repo.discoverRefs(f.t.Context(), "test", "refs/heads/"+branch)
+	at, err := f.repo.client.discoverRefs(f.t.Context(), "test", "refs/heads/"+branch)
 	must0(f.t, err)
 	var out []string
 	for _, n := range must[[]newObject](f.t)(objs.unsentObjects(plumbing.NewHash(sha), at.has)) {

@@ -66,7 +66,7 @@ func TestDiffHere(t *testing.T) {
 	made := must[string](t)(w.Commit(ctx, testSpec("mine")))
 	write(t, f.work, map[string]string{"new": "1"})
 	next := commitAll(t, f.work, "next")
-	f.repo.url.Host = "127.0.0.1:1" // nothing listens there
+	f.repo.client.url.Host = "127.0.0.1:1" // nothing listens there
 	d, more, err := f.repo.DiffHere(ctx, f.main, made, 100)
 	if err != nil || len(d.Files) != 3 || more != 0 || d.Added != 3 {
 		t.Errorf("%+v, %d more, %v", d, more, err)
