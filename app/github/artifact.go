@@ -34,7 +34,7 @@ func (r *Repo) Artifacts(ctx context.Context, workflowRun int64) (out []Artifact
 			return nil, nil
 		}
 		if err != nil {
-			return nil, r.fail(err, "list the artifacts of workflow run %d in %s", workflowRun, r.repo)
+			return nil, r.app.failure(err, "list the artifacts of workflow run %d in %s", workflowRun, r.repo)
 		}
 		if !a.GetExpired() {
 			out = append(out, Artifact{ID: a.GetID(), Name: a.GetName(), Size: a.GetSizeInBytes()})
@@ -56,7 +56,7 @@ func (r *Repo) ArtifactZip(ctx context.Context, a Artifact, limit int64) ([]byte
 		err = refusalOf(resp.Response)
 	}
 	if err != nil {
-		return nil, r.fail(err, "%s", op)
+		return nil, r.app.failure(err, "%s", op)
 	}
 	ctx, cancel := context.WithTimeout(ctx, logTimeout)
 	defer cancel()
@@ -66,13 +66,13 @@ func (r *Repo) ArtifactZip(ctx context.Context, a Artifact, limit int64) ([]byte
 		return nil, noArtifact(op, "its address has expired")
 	}
 	if err != nil {
-		return nil, r.fail(err, "%s", op)
+		return nil, r.app.failure(err, "%s", op)
 	}
 	defer file.Close()
 	var b bytes.Buffer
 	switch n, err := io.Copy(&b, io.LimitReader(file, limit+1)); {
 	case err != nil:
-		return nil, r.fail(err, "%s", op)
+		return nil, r.app.failure(err, "%s", op)
 	case n > limit:
 		return nil, noArtifact(op, fmt.Sprintf("it is larger than %d MiB", limit>>20))
 	}

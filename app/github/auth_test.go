@@ -255,7 +255,7 @@ func TestEndpoints(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := a.Repo(1, shop).CloneURL(); got != c.clone || a.graphql != c.graphql {
+		if got := a.Repo(1, shop).Remote().URL; got != c.clone || a.graphql != c.graphql {
 			t.Errorf("%q: clone %s, graphql %s", c.base, got, a.graphql)
 		}
 	}

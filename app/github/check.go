@@ -91,7 +91,7 @@ func (r *Repo) Checks(ctx context.Context, sha string) (CheckSet, error) {
 	var set CheckSet
 	for c, err := range r.checkRuns(ctx, sha, gh.ListCheckRunsOptions{Filter: gh.String("all")}) {
 		if err != nil {
-			return CheckSet{}, r.fail(err, "read the checks of %s in %s", shortSHA(sha), r.repo)
+			return CheckSet{}, r.app.failure(err, "read the checks of %s in %s", shortSHA(sha), r.repo)
 		}
 		set.Runs = append(set.Runs, checkRunFrom(c))
 	}
@@ -110,7 +110,7 @@ func (r *Repo) statuses(ctx context.Context, sha string) (all []gate.Status, err
 		return got.Statuses, resp, nil
 	}) {
 		if err != nil {
-			return nil, r.fail(err, "read the statuses of %s in %s", shortSHA(sha), r.repo)
+			return nil, r.app.failure(err, "read the statuses of %s in %s", shortSHA(sha), r.repo)
 		}
 		all = append(all, gate.Status{
 			Context: s.GetContext(), AppID: statusApp(s.GetAvatarURL()), State: s.GetState(), Description: s.GetDescription(),
@@ -141,7 +141,7 @@ func (r *Repo) Annotations(ctx context.Context, run int64) ([]view.Annotation, e
 		return r.gh.Checks.ListCheckRunAnnotations(ctx, r.repo.Owner, r.repo.Name, run, &o)
 	}) {
 		if err != nil {
-			return nil, r.fail(err, "read annotations of check run %d in %s", run, r.repo)
+			return nil, r.app.failure(err, "read annotations of check run %d in %s", run, r.repo)
 		}
 		out = append(out, view.Annotation{Path: a.GetPath(), Line: a.GetStartLine(), Level: a.GetAnnotationLevel(),
 			Title: a.GetTitle(), Message: a.GetMessage()})

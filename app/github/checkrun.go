@@ -94,9 +94,9 @@ func (r *Repo) writeCheckRun(ctx context.Context, spec CheckRunSpec, id int64) (
 	if len(spec.Annotations) > 0 {
 		sending = withoutRetry(ctx)
 	}
-	err := r.send(sending, http.MethodPatch, fmt.Sprintf("check-runs/%d", id), opts, &got)
+	err := r.rest.send(sending, http.MethodPatch, fmt.Sprintf("check-runs/%d", id), opts, &got)
 	if err := require(err, got.GetID()); err != nil {
-		return nil, r.fail(err, "update check run %s on %s in %s", spec.Name, shortSHA(spec.HeadSHA), r.repo)
+		return nil, r.app.failure(err, "update check run %s on %s in %s", spec.Name, shortSHA(spec.HeadSHA), r.repo)
 	}
 	return &got, nil
 }
@@ -119,7 +119,7 @@ func (r *Repo) createCheckRun(ctx context.Context, spec CheckRunSpec) (int64, er
 	}
 	got, _, err := r.gh.Checks.CreateCheckRun(ctx, r.repo.Owner, r.repo.Name, opts)
 	if err := require(err, got.GetID()); err != nil {
-		return 0, r.fail(err, "create check run %s on %s in %s", spec.Name, shortSHA(spec.HeadSHA), r.repo)
+		return 0, r.app.failure(err, "create check run %s on %s in %s", spec.Name, shortSHA(spec.HeadSHA), r.repo)
 	}
 	return got.GetID(), nil
 }
@@ -136,14 +136,14 @@ func (r *Repo) findCheckRun(ctx context.Context, spec CheckRunSpec, known int64)
 			return got, nil
 		}
 		if err != nil && statusOf(err) != http.StatusNotFound {
-			return nil, r.fail(err, "read check run %d in %s", known, r.repo)
+			return nil, r.app.failure(err, "read check run %d in %s", known, r.repo)
 		}
 	}
 	var newest *gh.CheckRun
 	opts := gh.ListCheckRunsOptions{CheckName: &spec.Name, Filter: gh.String("all"), AppID: &r.app.cfg.AppID}
 	for c, err := range r.checkRuns(ctx, spec.HeadSHA, opts) {
 		if err != nil {
-			return nil, r.fail(err, "look for check run %s on %s in %s", spec.Name, shortSHA(spec.HeadSHA), r.repo)
+			return nil, r.app.failure(err, "look for check run %s on %s in %s", spec.Name, shortSHA(spec.HeadSHA), r.repo)
 		}
 		if ours(c) && c.GetID() > newest.GetID() {
 			newest = c

@@ -98,7 +98,7 @@ func (r *Repo) Closing(ctx context.Context, at ClosingAt) (Closing, error) {
 		got, err = r.askClosing(ctx, at, false) // it may have refused the rules
 	}
 	if err != nil {
-		failed := r.fail(err, "look for what closes issue %s#%d", r.repo, at.Issue)
+		failed := r.app.failure(err, "look for what closes issue %s#%d", r.repo, at.Issue)
 		if isRefusedQuery(err) {
 			r.app.log.WarnContext(ctx, "what closes an issue is not known", "error", failed)
 			return Closing{}, nil
@@ -110,14 +110,14 @@ func (r *Repo) Closing(ctx context.Context, at ClosingAt) (Closing, error) {
 
 // askClosing sends the query, with or without the branch's rules on commits.
 func (r *Repo) askClosing(ctx context.Context, at ClosingAt, rules bool) (*closingAnswer, error) {
-	q := r.query()
+	q := r.graphql.query()
 	q.values["commit"] = at.Commit
 	q.add("$number: Int!", closingSelection, "number", at.Issue)
 	q.add("$commit: String!, $since: GitTimestamp!", sinceSelection, "since", at.Since.UTC().Format(time.RFC3339))
 	if rules {
 		q.add("$ref: String!", commitRulesSelection, "ref", "refs/heads/"+at.Branch)
 	}
-	got, err := graphqlRepository[closingAnswer](ctx, r, q)
+	got, err := graphqlRepository[closingAnswer](ctx, r.graphql, q)
 	if err == nil && got.Issue == nil {
 		err = errIncomplete
 	}

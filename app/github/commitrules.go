@@ -3,7 +3,6 @@ package github
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"strings"
 	"time"
 
@@ -97,9 +96,9 @@ func (r *Repo) CommitRules(ctx context.Context, branch string) (sia.CommitRules,
 	if got, ok := r.commits.Get(branch); ok {
 		return got, nil
 	}
-	q := r.query()
+	q := r.graphql.query()
 	q.add("$ref: String!", commitRulesSelection, "ref", "refs/heads/"+branch)
-	got, err := graphqlRepository[commitRulesAnswer](ctx, r, q)
+	got, err := graphqlRepository[commitRulesAnswer](ctx, r.graphql, q)
 	var out sia.CommitRules
 	if err == nil {
 		out, err = got.rules()
@@ -108,17 +107,10 @@ func (r *Repo) CommitRules(ctx context.Context, branch string) (sia.CommitRules,
 		out, err = r.commitRulesOverREST(ctx, branch)
 	}
 	if err != nil {
-		return sia.CommitRules{}, r.fail(err, "read what %s of %s asks of commits", branch, r.repo)
+		return sia.CommitRules{}, r.app.failure(err, "read what %s of %s asks of commits", branch, r.repo)
 	}
 	r.commits.Put(branch, out)
 	return out, nil
-}
-
-// isRefusedQuery reports whether GitHub refused a query, as an old server does, or because of a missing permission.
-func isRefusedQuery(err error) bool {
-	var refusal *graphqlError
-	status := statusOf(err)
-	return errors.As(err, &refusal) && !refusal.isServerError() || status >= 400 && status < 500
 }
 
 // commitRulesOverREST reads the rule sets alone: over REST, non-administrators can't see whether classic protection

@@ -4,7 +4,7 @@
 // Concepts:
 //
 // - [App]: the GitHub App, authenticated by its private key.
-//   - [Repo]: a cheap handle on one repository of one installation. Its tokens
+//   - [Repo]: one repository of one installation. Its tokens
 //     are valid for that repository alone, with only the permissions that SIA
 //     uses.
 //   - Looking first: every write first looks whether GitHub already shows the

@@ -72,14 +72,14 @@ type finalStateAnswer struct {
 // finalStateGraphQL is FinalState in one request. ok is false if the response is incomplete.
 func (r *Repo) finalStateGraphQL(ctx context.Context, number int, branch string) (w FinalState, ok bool) {
 	known, cached := r.required.Get(branch)
-	if !cached || !known.Known || !r.graphqlAvailable() {
+	if !cached || !known.Known || !r.graphql.available() {
 		return w, false
 	}
-	query := r.query()
+	query := r.graphql.query()
 	query.add("$number: Int!", finalStatePull, "number", number)
 	query.add("$ref: String!", finalStateRules, "ref", "refs/heads/"+branch)
 	query.addHistory(branch)
-	got, err := graphqlRepository[finalStateAnswer](ctx, r, query)
+	got, err := graphqlRepository[finalStateAnswer](ctx, r.graphql, query)
 	if err != nil {
 		r.app.log.DebugContext(ctx, "the last word is read over REST", "error", err)
 		return w, false

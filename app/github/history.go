@@ -170,12 +170,12 @@ func (c namedCommit) reported() []sia.Reported {
 
 // fetchHistory reads the history near a branch, without the cache.
 func (r *Repo) fetchHistory(ctx context.Context, branch string) (History, error) {
-	if !r.graphqlAvailable() {
+	if !r.graphql.available() {
 		return r.historyOverREST(ctx, branch)
 	}
-	q := r.query()
+	q := r.graphql.query()
 	q.addHistory(branch)
-	got, err := graphqlRepository[nearBranch](ctx, r, q)
+	got, err := graphqlRepository[nearBranch](ctx, r.graphql, q)
 	if err != nil {
 		return r.historyOverREST(ctx, branch)
 	}
@@ -205,7 +205,7 @@ func (r *Repo) historyOverREST(ctx context.Context, branch string) (h History, e
 	commits, _, err := r.gh.Repositories.ListCommits(ctx, r.repo.Owner, r.repo.Name,
 		&gh.CommitsListOptions{SHA: branch, ListOptions: gh.ListOptions{PerPage: historyCommits}})
 	if err != nil {
-		return h, r.fail(err, "read the last commits of %s in %s", branch, r.repo)
+		return h, r.app.failure(err, "read the last commits of %s in %s", branch, r.repo)
 	}
 	for _, c := range commits[:min(len(commits), historyCommits)] {
 		got, err := r.reportedOn(ctx, c.GetSHA())
@@ -217,7 +217,7 @@ func (r *Repo) historyOverREST(ctx context.Context, branch string) (h History, e
 	pulls, _, err := r.gh.PullRequests.List(ctx, r.repo.Owner, r.repo.Name, &gh.PullRequestListOptions{State: "closed",
 		Base: branch, Sort: "updated", Direction: "desc", ListOptions: gh.ListOptions{PerPage: 2 * historyMerged}})
 	if err != nil {
-		return h, r.fail(err, "read the last merged pull requests of %s", r.repo)
+		return h, r.app.failure(err, "read the last merged pull requests of %s", r.repo)
 	}
 	for _, p := range pulls {
 		if p.MergedAt == nil || len(h.Merged) == historyMerged {

@@ -43,7 +43,7 @@ func (r *Repo) JobLog(ctx context.Context, run CheckRun) (*Log, error) {
 			Err: &redactedError{err}}
 	}
 	if err != nil {
-		return nil, r.fail(err, "%s", op)
+		return nil, r.app.failure(err, "%s", op)
 	}
 	// The URL has a signature that gives anybody access to the log.
 	ctx, cancel := context.WithTimeout(ctx, logTimeout)
@@ -52,7 +52,7 @@ func (r *Repo) JobLog(ctx context.Context, run CheckRun) (*Log, error) {
 	case errors.Is(err, ErrNoLog):
 		err = noLog(op, "it has expired")
 	case err != nil:
-		err = r.fail(err, "%s", op)
+		err = r.app.failure(err, "%s", op)
 	case length > maxLogBytes:
 		body.Close()
 		err = noLog(op, fmt.Sprintf("it is larger than %d MiB", maxLogBytes>>20))

@@ -11,7 +11,7 @@ func (r *Repo) FailedStep(ctx context.Context, run CheckRun) (int, error) {
 	}
 	job, _, err := r.gh.Actions.GetWorkflowJobByID(ctx, r.repo.Owner, r.repo.Name, run.JobID)
 	if err != nil {
-		return 0, r.fail(err, "read the steps of %s in %s", run.Name, r.repo)
+		return 0, r.app.failure(err, "read the steps of %s in %s", run.Name, r.repo)
 	}
 	for _, s := range job.Steps {
 		if c := s.GetConclusion(); c == "failure" || c == "timed_out" {

@@ -4,18 +4,11 @@ import (
 	"context"
 	"net/http"
 	"slices"
-	"time"
 
 	gh "github.com/google/go-github/v66/github"
 
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/gate"
-)
-
-// How long to use REST instead of GraphQL for looks, after GraphQL refused the query and after it failed.
-const (
-	graphqlRefusedTTL = 10 * time.Minute
-	graphqlFailedTTL  = time.Minute
 )
 
 // Mergeability reports how a pull request can be merged into its base branch.
@@ -102,7 +95,7 @@ func (r *Repo) fetchPull(ctx context.Context, number int) (*gh.PullRequest, Pull
 		return nil, PullState{Known: true, Gone: true}, nil
 	}
 	if err := require(err, got.GetNumber()); err != nil {
-		return nil, PullState{}, r.fail(err, "read pull request %s#%d", r.repo, number)
+		return nil, PullState{}, r.app.failure(err, "read pull request %s#%d", r.repo, number)
 	}
 	p := r.pullFrom(got)
 	return got, PullState{Known: true, Closed: p.State == "closed", Merged: p.Merged, Head: p.HeadSHA, Base: p.BaseRef,

@@ -46,10 +46,10 @@ const (
 
 // lookGraphQL is Look in one request. complete is false if the response is incomplete, or GraphQL fails.
 func (r *Repo) lookGraphQL(ctx context.Context, at LookAt) (look Look, complete bool) {
-	if !r.graphqlAvailable() {
+	if !r.graphql.available() {
 		return Look{}, false
 	}
-	q := r.query()
+	q := r.graphql.query()
 	q.add("$commit: String!", "nameWithOwner object(expression: $commit) { ...judges }", "commit", at.SHA)
 	q.fragments = append(q.fragments, judgesFragment)
 	if at.Pull != 0 {
@@ -66,15 +66,10 @@ func (r *Repo) lookGraphQL(ctx context.Context, at LookAt) (look Look, complete 
 	if at.Branch != "" && !known {
 		q.addHistory(at.Branch)
 	}
-	got, err := graphqlRepository[lookAnswer](ctx, r, q)
-	switch {
-	case isRefusedQuery(err):
+	got, err := graphqlRepository[lookAnswer](ctx, r.graphql, q)
+	if err != nil { // REST, with its smaller requests, may not time out
 		r.app.log.DebugContext(ctx, "what judges a commit is read over REST", "error", err)
-		r.graphqlRefused.Put("", true)
-		return Look{}, false
-	case err != nil: // REST, with its smaller requests, may not time out
-		r.app.log.DebugContext(ctx, "GraphQL fails; what judges a commit is read over REST", "error", err)
-		r.graphqlFailed.Put("", true)
+		r.graphql.avoid(err)
 		return Look{}, false
 	}
 	if look, complete = got.Object.look(); !complete {
@@ -99,35 +94,6 @@ func (r *Repo) lookGraphQL(ctx context.Context, at LookAt) (look Look, complete 
 		r.histories.Put(at.Branch, look.History)
 	}
 	return look, true
-}
-
-// graphqlQuery builds a query on one repository.
-type graphqlQuery struct {
-	variables, selections, fragments []string
-	values                           map[string]any
-}
-
-// graphqlAvailable reports whether GraphQL has neither refused nor failed recently.
-func (r *Repo) graphqlAvailable() bool {
-	_, refused := r.graphqlRefused.Get("")
-	_, failed := r.graphqlFailed.Get("")
-	return !refused && !failed
-}
-
-// query returns an empty query on the repository.
-func (r *Repo) query() graphqlQuery {
-	return graphqlQuery{variables: []string{"$owner: String!", "$name: String!"},
-		values: map[string]any{"owner": r.repo.Owner, "name": r.repo.Name}}
-}
-
-func (q *graphqlQuery) add(variable, selection, name string, value any) {
-	q.variables, q.selections = append(q.variables, variable), append(q.selections, selection)
-	q.values[name] = value
-}
-
-func (q *graphqlQuery) String() string {
-	return "query(" + strings.Join(q.variables, ", ") + ") { repository(owner: $owner, name: $name) { " +
-		strings.Join(q.selections, " ") + " } } " + strings.Join(q.fragments, " ")
 }
 
 // setPull sets the pull request, and returns false if the checks of its test merge are incomplete. Its mergeability

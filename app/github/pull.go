@@ -82,7 +82,7 @@ func (r *Repo) EnsurePull(ctx context.Context, n NewPull) (Pull, error) {
 		}
 	}
 	if err := require(err, got.GetNumber()); err != nil {
-		return Pull{}, r.fail(err, "open a pull request from %s in %s", n.Head, r.repo)
+		return Pull{}, r.app.failure(err, "open a pull request from %s in %s", n.Head, r.repo)
 	}
 	return r.pullFrom(got), nil
 }
@@ -116,7 +116,7 @@ func (r *Repo) newestPull(ctx context.Context, opts gh.PullRequestListOptions) (
 		opts.Head, asked = owner+":"+head, owner
 		got, resp, err := r.gh.PullRequests.List(ctx, r.repo.Owner, r.repo.Name, &opts)
 		if err != nil {
-			return Pull{}, false, r.fail(err, "look for the pull request of %s in %s", head, r.repo)
+			return Pull{}, false, r.app.failure(err, "look for the pull request of %s in %s", head, r.repo)
 		}
 		for _, p := range got {
 			if p.GetHead().GetRef() == head && (opts.Base == "" || p.GetBase().GetRef() == opts.Base) {
@@ -139,7 +139,7 @@ func (r *Repo) newestPull(ctx context.Context, opts gh.PullRequestListOptions) (
 func (r *Repo) Pull(ctx context.Context, number int) (Pull, error) {
 	got, _, err := r.gh.PullRequests.Get(ctx, r.repo.Owner, r.repo.Name, number)
 	if err := require(err, got.GetNumber()); err != nil {
-		return Pull{}, r.fail(err, "read pull request %s#%d", r.repo, number)
+		return Pull{}, r.app.failure(err, "read pull request %s#%d", r.repo, number)
 	}
 	return r.pullFrom(got), nil
 }
@@ -161,5 +161,5 @@ func (r *Repo) EditPull(ctx context.Context, number int, text string) error {
 		return nil
 	}
 	got, _, err := r.gh.PullRequests.Edit(ctx, r.repo.Owner, r.repo.Name, number, &gh.PullRequest{Body: &body})
-	return r.fail(require(err, got.GetNumber()), "update pull request %s#%d", r.repo, number)
+	return r.app.failure(require(err, got.GetNumber()), "update pull request %s#%d", r.repo, number)
 }

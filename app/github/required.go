@@ -56,11 +56,11 @@ func (r *Repo) Required(ctx context.Context, branch string) (Requirements, error
 func (r *Repo) FetchRequired(ctx context.Context, branch string) (Requirements, error) {
 	rules, err := r.requiredByRules(ctx, branch)
 	if err != nil {
-		return Requirements{}, r.fail(err, "read the rules of branch %s of %s", branch, r.repo)
+		return Requirements{}, r.app.failure(err, "read the rules of branch %s of %s", branch, r.repo)
 	}
 	protection, err := r.requiredByProtection(ctx, branch)
 	if err != nil {
-		return Requirements{}, r.fail(err, "read the protection of branch %s of %s", branch, r.repo)
+		return Requirements{}, r.app.failure(err, "read the protection of branch %s of %s", branch, r.repo)
 	}
 	got := Requirements{All: slices.Concat(rules.All, protection.All), Known: rules.Known && protection.Known,
 		Strict: rules.Strict || protection.Strict, Others: rules.Others}
@@ -94,8 +94,8 @@ func (b branchRule) kind() string { return strings.ToLower(b.Type) }
 func (r *Repo) branchRules(ctx context.Context, branch string) iter.Seq2[*branchRule, error] {
 	return eachPage(func(o gh.ListOptions) ([]*branchRule, *gh.Response, error) {
 		var rules []*branchRule
-		resp, err := r.sendPage(ctx, fmt.Sprintf("rules/branches/%s?per_page=%d&page=%d", url.PathEscape(branch), o.PerPage,
-			o.Page), &rules)
+		resp, err := r.rest.page(ctx, fmt.Sprintf("rules/branches/%s?per_page=%d&page=%d", url.PathEscape(branch),
+			o.PerPage, o.Page), &rules)
 		return rules, resp, err
 	})
 }
@@ -214,7 +214,7 @@ func (r *Repo) requiredByProtection(ctx context.Context, branch string) (Require
 			Checks  *statusChecks `json:"required_status_checks"`
 		} `json:"protection"`
 	}
-	err := r.send(ctx, http.MethodGet, at, nil, &b)
+	err := r.rest.send(ctx, http.MethodGet, at, nil, &b)
 	switch {
 	case refusalContains(err, "branch not found"): // not hidden: it is not replicated yet, or was deleted
 		return Requirements{}, err
@@ -227,7 +227,7 @@ func (r *Repo) requiredByProtection(ctx context.Context, branch string) (Require
 		return b.Protection.Checks.requirements(), nil
 	}
 	var checks statusChecks
-	err = r.send(ctx, http.MethodGet, at+"/protection/required_status_checks", nil, &checks)
+	err = r.rest.send(ctx, http.MethodGet, at+"/protection/required_status_checks", nil, &checks)
 	switch {
 	case refusalContains(err, "not enabled") || refusalContains(err, "not protected"):
 		return Requirements{Known: true}, nil

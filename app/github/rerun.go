@@ -46,7 +46,7 @@ func (r *Repo) rerun(ctx context.Context, run CheckRun) error {
 		return &sia.Error{Op: "run " + run.Name + " again in " + r.repo.String(), RetryAfter: rerunRetryAfter,
 			Message: "its workflow is still running other jobs; SIA asks again", Err: &redactedError{err}}
 	}
-	return r.fail(err, "run %s again in %s", run.Name, r.repo)
+	return r.app.failure(err, "run %s again in %s", run.Name, r.repo)
 }
 
 // joinErrors joins errors. The result is permanent if all of them are.

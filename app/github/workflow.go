@@ -24,7 +24,7 @@ func (r *Repo) Workflows(ctx context.Context, sha string) (all []gate.Workflow, 
 			return nil, false, nil
 		}
 		if err != nil {
-			return nil, false, r.fail(err, "read the workflow runs of %s in %s", shortSHA(sha), r.repo)
+			return nil, false, r.app.failure(err, "read the workflow runs of %s in %s", shortSHA(sha), r.repo)
 		}
 		if w.GetHeadSHA() != sha {
 			continue // not every server applies the filter
@@ -68,7 +68,7 @@ func (r *Repo) Attempts(ctx context.Context, workflowRun int64) (map[int64]int, 
 			return nil, nil
 		}
 		if err != nil {
-			return nil, r.fail(err, "read the jobs of workflow run %d in %s", workflowRun, r.repo)
+			return nil, r.app.failure(err, "read the jobs of workflow run %d in %s", workflowRun, r.repo)
 		}
 		out[j.GetID()] = int(j.GetRunAttempt())
 	}
