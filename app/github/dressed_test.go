@@ -56,11 +56,11 @@ func asks(w *wire) map[string]func(context.Context) error {
 			_, err := r.Look(ctx, LookAt{SHA: "abc", Branch: "main"})
 			return err
 		},
-		"workflows":    func(ctx context.Context) error { _, _, err := r.Workflows(ctx, "abc"); return err },
-		"attempts":     func(ctx context.Context) error { _, err := r.Attempts(ctx, 1); return err },
+		"workflows":    func(ctx context.Context) error { _, _, err := r.Actions.Workflows(ctx, "abc"); return err },
+		"attempts":     func(ctx context.Context) error { _, err := r.Actions.Attempts(ctx, 1); return err },
 		"annotations":  func(ctx context.Context) error { _, err := r.Annotations(ctx, 1); return err },
-		"failed step":  func(ctx context.Context) error { _, err := r.FailedStep(ctx, CheckRun{JobID: 1}); return err },
-		"artifacts":    func(ctx context.Context) error { _, err := r.Artifacts(ctx, 1); return err },
+		"failed step":  func(ctx context.Context) error { _, err := r.Actions.FailedStep(ctx, CheckRun{JobID: 1}); return err },
+		"artifacts":    func(ctx context.Context) error { _, err := r.Actions.Artifacts(ctx, 1); return err },
 		"required":     func(ctx context.Context) error { _, err := r.Required(ctx, "main"); return err },
 		"commit rules": func(ctx context.Context) error { _, err := r.CommitRules(ctx, "main"); return err },
 		"closing": func(ctx context.Context) error {
@@ -116,10 +116,10 @@ func asks(w *wire) map[string]func(context.Context) error {
 		"edit check run": func(ctx context.Context) error { _, err := r.EditCheckRun(ctx, spec, 1); return err },
 		"mark a draft":   func(ctx context.Context) error { return r.MarkDraft(ctx, "PR_1") },
 		"job log": func(ctx context.Context) error {
-			_, err := r.JobLog(ctx, CheckRun{JobID: 1})
+			_, err := r.Actions.JobLog(ctx, CheckRun{JobID: 1})
 			return err
 		},
-		"artifact":   func(ctx context.Context) error { _, err := r.ArtifactZip(ctx, Artifact{ID: 1}, 10); return err },
+		"artifact":   func(ctx context.Context) error { _, err := r.Actions.ArtifactZip(ctx, Artifact{ID: 1}, 10); return err },
 		"author":     func(ctx context.Context) error { _, err := a.Author(ctx, since); return err },
 		"mark ready": func(ctx context.Context) error { return r.MarkReady(ctx, "PR_1") },
 		"close":      func(ctx context.Context) error { return r.Close(ctx, 1) },

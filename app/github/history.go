@@ -241,7 +241,7 @@ func (r *Repo) reportedOn(ctx context.Context, sha string) ([]sia.Reported, erro
 	if err != nil {
 		return nil, err
 	}
-	workflows, _, err := r.Workflows(ctx, sha)
+	workflows, _, err := r.Actions.Workflows(ctx, sha)
 	if err != nil {
 		return nil, err
 	}

@@ -26,12 +26,12 @@ type Log struct {
 // JobLog returns the log of a GitHub Actions job. The error is [ErrNoLog] if there is no log, or if it is larger than
 // 512 MiB. Of a log of unknown length, it returns the first 512 MiB.
 // https://docs.github.com/en/rest/actions/workflow-jobs#download-job-logs-for-a-workflow-run
-func (r *Repo) JobLog(ctx context.Context, run CheckRun) (*Log, error) {
-	op := fmt.Sprintf("read the log of %s in %s", run.Name, r.repo)
+func (s *Actions) JobLog(ctx context.Context, run CheckRun) (*Log, error) {
+	op := fmt.Sprintf("read the log of %s in %s", run.Name, s.repo)
 	if run.JobID == 0 {
 		return nil, noLog(op, "it did not run on GitHub Actions, so only its summary can be read")
 	}
-	at, resp, err := r.gh.Actions.GetWorkflowJobLogs(ctx, r.repo.Owner, r.repo.Name, run.JobID, 1)
+	at, resp, err := s.gh.Actions.GetWorkflowJobLogs(ctx, s.repo.Owner, s.repo.Name, run.JobID, 1)
 	if resp != nil && (resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusGone) {
 		return nil, noLog(op, "GitHub has none, or it has expired")
 	}
@@ -43,16 +43,16 @@ func (r *Repo) JobLog(ctx context.Context, run CheckRun) (*Log, error) {
 			Err: &redactedError{err}}
 	}
 	if err != nil {
-		return nil, r.app.failure(err, "%s", op)
+		return nil, s.app.failure(err, "%s", op)
 	}
 	// The URL has a signature that gives anybody access to the log.
 	ctx, cancel := context.WithTimeout(ctx, logTimeout)
-	body, length, err := r.fetch(ctx, at)
+	body, length, err := s.fetch(ctx, at)
 	switch {
 	case errors.Is(err, ErrNoLog):
 		err = noLog(op, "it has expired")
 	case err != nil:
-		err = r.app.failure(err, "%s", op)
+		err = s.app.failure(err, "%s", op)
 	case length > maxLogBytes:
 		body.Close()
 		err = noLog(op, fmt.Sprintf("it is larger than %d MiB", maxLogBytes>>20))
@@ -71,8 +71,8 @@ func noLog(op, why string) error {
 
 // fetch downloads a file from storage, unauthenticated; its length is -1 if it is unknown. The error is [ErrNoLog] if
 // it does not exist.
-func (r *Repo) fetch(ctx context.Context, at *url.URL) (body io.ReadCloser, length int64, err error) {
-	if at.Scheme != "https" && at.Scheme != r.app.api.Scheme {
+func (s *Actions) fetch(ctx context.Context, at *url.URL) (body io.ReadCloser, length int64, err error) {
+	if at.Scheme != "https" && at.Scheme != s.app.api.Scheme {
 		return nil, 0, fmt.Errorf("the file's address is not https but %q", at.Scheme)
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
@@ -81,7 +81,7 @@ func (r *Repo) fetch(ctx context.Context, at *url.URL) (body io.ReadCloser, leng
 	}
 	req.Header.Set("Accept-Encoding", "identity") // so that the length is known
 	req.Header.Set("User-Agent", "sia")
-	resp, err := r.app.retryTransport(0).RoundTrip(req)
+	resp, err := s.app.retryTransport(0).RoundTrip(req)
 	if err != nil {
 		return nil, 0, err
 	}

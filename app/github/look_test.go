@@ -97,7 +97,7 @@ func TestLook(t *testing.T) {
 	if rest.WorkflowsKnown || len(rest.Checks.Runs) < 4 {
 		t.Errorf("over REST: %+v", rest)
 	}
-	rest.Workflows, rest.WorkflowsKnown, err = fresh.Workflows(ctx, head)
+	rest.Workflows, rest.WorkflowsKnown, err = fresh.Actions.Workflows(ctx, head)
 	check(t, err)
 	if len(rest.Workflows) < 3 {
 		t.Errorf("%d runs of workflows", len(rest.Workflows))

@@ -133,7 +133,7 @@ func TestArtifactsReadsEveryPage(t *testing.T) {
 	w.HandleFunc("GET /repos/acme/shop/actions/runs/7/artifacts", func(rw http.ResponseWriter, req *http.Request) {
 		servePages(rw, req, all, "artifacts")
 	})
-	if got := must[[]Artifact](t)(w.repo().Artifacts(context.Background(), 7)); len(got) != 65 {
+	if got := must[[]Artifact](t)(w.repo().Actions.Artifacts(context.Background(), 7)); len(got) != 65 {
 		t.Errorf("%d artifacts that have not expired", len(got))
 	}
 }

@@ -19,6 +19,7 @@ import (
 // Repo is one repository of one installation. Get it from [App.Repo].
 type Repo struct {
 	*conn
+	Actions   *Actions
 	git       *gitTokens
 	workflows *gitTokens // like git, with write access to workflow files
 	used      time.Time  // guarded by installation.mu
@@ -106,6 +107,7 @@ func (in *installation) connect(a *App, repo sia.Repo) *Repo {
 	}
 	r.rest = &rest{gh: r.gh, repo: repo}
 	r.graphql = a.newGraphQL(r.gh, repo)
+	r.Actions = &Actions{r.conn}
 	return r
 }
 

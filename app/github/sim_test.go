@@ -446,7 +446,7 @@ func TestLogsOnTheSimulator(t *testing.T) {
 	if len(set.Runs) != 1 || set.Runs[0].Conclusion != "failure" || set.Runs[0].RunID == 0 || set.Runs[0].JobID == 0 {
 		t.Fatalf("checks %+v", set)
 	}
-	log, err := s.repo.JobLog(ctx, set.Runs[0])
+	log, err := s.repo.Actions.JobLog(ctx, set.Runs[0])
 	check(t, err)
 	b, err := io.ReadAll(log)
 	check(t, err)
@@ -454,12 +454,12 @@ func TestLogsOnTheSimulator(t *testing.T) {
 	if !strings.Contains(string(b), "two") {
 		t.Errorf("log %s", b)
 	}
-	check(t, s.repo.RerunChecks(ctx, set.Runs))
+	check(t, s.repo.Actions.RerunChecks(ctx, set.Runs))
 	check(t, s.sim.WaitIdle(ctx))
 	if set, err = s.repo.Checks(ctx, head); err != nil || len(set.Runs) != 2 {
 		t.Errorf("after the re-run: %+v, %v", set, err)
 	}
-	if _, err := s.repo.JobLog(ctx, github.CheckRun{Name: "x", JobID: 999999}); !errors.Is(err, github.ErrNoLog) {
+	if _, err := s.repo.Actions.JobLog(ctx, github.CheckRun{Name: "x", JobID: 999999}); !errors.Is(err, github.ErrNoLog) {
 		t.Errorf("got %v", err)
 	}
 }

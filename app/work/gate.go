@@ -152,7 +152,7 @@ func (w *checkWorker) readEarlier(ctx context.Context, t sia.Task, e *headEviden
 	for _, sha := range earlierHeads(t) {
 		look, err := w.repo(t).Look(ctx, github.LookAt{SHA: sha})
 		if err == nil && !look.WorkflowsKnown {
-			look.Workflows, look.WorkflowsKnown, err = w.repo(t).Workflows(ctx, sha)
+			look.Workflows, look.WorkflowsKnown, err = w.repo(t).Actions.Workflows(ctx, sha)
 		}
 		if err != nil {
 			return err

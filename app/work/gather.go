@@ -217,14 +217,14 @@ func (w *checkWorker) rereadRequired(ctx context.Context, t sia.Task, in *gate.I
 // fetchNeeds reads the evidence that the gate needs.
 func (w *checkWorker) fetchNeeds(ctx context.Context, t sia.Task, e *headEvidence, needs gate.Needs) (err error) {
 	if needs.Workflows {
-		all, known, err := w.repo(t).Workflows(ctx, string(t.Head))
+		all, known, err := w.repo(t).Actions.Workflows(ctx, string(t.Head))
 		if err != nil {
 			return err
 		}
 		e.in.Workflows, e.in.WorkflowsKnown, e.in.WorkflowsHidden = all, true, !known
 	}
 	for _, id := range needs.Attempts {
-		attempts, err := w.repo(t).Attempts(ctx, id)
+		attempts, err := w.repo(t).Actions.Attempts(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -239,7 +239,7 @@ func (w *checkWorker) fetchNeeds(ctx context.Context, t sia.Task, e *headEvidenc
 		e.setBase(look)
 	}
 	if needs.BaseWorkflows {
-		all, _, err := w.repo(t).Workflows(ctx, string(t.BaseSHA))
+		all, _, err := w.repo(t).Actions.Workflows(ctx, string(t.BaseSHA))
 		if err != nil {
 			return err
 		}
