@@ -122,7 +122,7 @@ func TestRequired(t *testing.T) {
 			mount("GET /repos/acme/shop/branches/release%2F1/protection/required_status_checks", c.protection)
 			asked := 0 // more than once while its token is new
 			for try := range 2 {
-				got, err := w.repo().Required(context.Background(), "release/1")
+				got, err := w.repo().Rules.Required(context.Background(), "release/1")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -139,7 +139,7 @@ func TestRequired(t *testing.T) {
 	}
 	w := start(t, "/")
 	w.json("GET /repos/acme/shop/rules/branches/main", 503, `{}`)
-	if _, err := w.repo().Required(context.Background(), "main"); err == nil || sia.IsPermanent(err) {
+	if _, err := w.repo().Rules.Required(context.Background(), "main"); err == nil || sia.IsPermanent(err) {
 		t.Errorf("GitHub failing is not nothing required: %v", err)
 	}
 }

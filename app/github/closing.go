@@ -85,13 +85,13 @@ type ClosingAt struct {
 	Issue  int
 	Commit string    // of the base branch
 	Since  time.Time // earlier commits are ignored
-	Branch string    // base branch, to read its [Repo.CommitRules] too; "": don't
+	Branch string    // base branch, to read its [Rules.OnCommits] too; "": don't
 }
 
 // Closing reads the open pull requests that close an issue, and the commits since a time, in one request. If GitHub
 // refuses the query, as an old server may, the result is empty without an error.
 func (r *Repo) Closing(ctx context.Context, at ClosingAt) (Closing, error) {
-	_, known := r.commits.Get(at.Branch)
+	_, known := r.Rules.commits.Get(at.Branch)
 	rules := at.Branch != "" && !known
 	got, err := r.askClosing(ctx, at, rules)
 	if rules && isRefusedQuery(err) {
@@ -126,7 +126,7 @@ func (r *Repo) askClosing(ctx context.Context, at ClosingAt, rules bool) (*closi
 	}
 	commits, err := got.rules()
 	if err == nil {
-		r.commits.Put(at.Branch, commits)
+		r.Rules.commits.Put(at.Branch, commits)
 	}
 	return got, err
 }

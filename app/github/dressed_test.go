@@ -61,8 +61,8 @@ func asks(w *wire) map[string]func(context.Context) error {
 		"annotations":  func(ctx context.Context) error { _, err := r.Annotations(ctx, 1); return err },
 		"failed step":  func(ctx context.Context) error { _, err := r.Actions.FailedStep(ctx, CheckRun{JobID: 1}); return err },
 		"artifacts":    func(ctx context.Context) error { _, err := r.Actions.Artifacts(ctx, 1); return err },
-		"required":     func(ctx context.Context) error { _, err := r.Required(ctx, "main"); return err },
-		"commit rules": func(ctx context.Context) error { _, err := r.CommitRules(ctx, "main"); return err },
+		"required":     func(ctx context.Context) error { _, err := r.Rules.Required(ctx, "main"); return err },
+		"commit rules": func(ctx context.Context) error { _, err := r.Rules.OnCommits(ctx, "main"); return err },
 		"closing": func(ctx context.Context) error {
 			_, err := r.Closing(ctx, ClosingAt{Issue: 1, Commit: "abc", Since: since, Branch: "main"})
 			return err
@@ -112,7 +112,7 @@ func asks(w *wire) map[string]func(context.Context) error {
 			return err
 		},
 		"move a label":   func(ctx context.Context) error { return r.MoveLabel(ctx, 1, "", "b") },
-		"required now":   func(ctx context.Context) error { _, err := r.FetchRequired(ctx, "main"); return err },
+		"required now":   func(ctx context.Context) error { _, err := r.Rules.FetchRequired(ctx, "main"); return err },
 		"edit check run": func(ctx context.Context) error { _, err := r.EditCheckRun(ctx, spec, 1); return err },
 		"mark a draft":   func(ctx context.Context) error { return r.MarkDraft(ctx, "PR_1") },
 		"job log": func(ctx context.Context) error {

@@ -43,13 +43,13 @@ type FinalState struct {
 }
 
 // FinalState reads the current state for the final check. It takes one request if the requirements are the ones that
-// [Repo.Required] cached less than a minute ago. If they are not, if classic protection names checks, or if GraphQL
+// [Rules.Required] cached less than a minute ago. If they are not, if classic protection names checks, or if GraphQL
 // fails, it reads the state over REST.
 func (r *Repo) FinalState(ctx context.Context, number int, branch string) (FinalState, error) {
 	if w, ok := r.finalStateGraphQL(ctx, number, branch); ok {
 		return w, nil
 	}
-	required, err := r.FetchRequired(ctx, branch)
+	required, err := r.Rules.FetchRequired(ctx, branch)
 	if err != nil {
 		return FinalState{}, err
 	}
@@ -71,7 +71,7 @@ type finalStateAnswer struct {
 
 // finalStateGraphQL is FinalState in one request. ok is false if the response is incomplete.
 func (r *Repo) finalStateGraphQL(ctx context.Context, number int, branch string) (w FinalState, ok bool) {
-	known, cached := r.required.Get(branch)
+	known, cached := r.Rules.required.Get(branch)
 	if !cached || !known.Known || !r.graphql.available() {
 		return w, false
 	}
@@ -87,7 +87,7 @@ func (r *Repo) finalStateGraphQL(ctx context.Context, number int, branch string)
 	if got.PullRequest == nil || got.Ref == nil {
 		return w, false
 	}
-	now, complete, err := r.requirements(ctx, *got.Ref)
+	now, complete, err := r.Rules.requirements(ctx, *got.Ref)
 	if err != nil || !complete || now.Strict != known.Strict || !slices.Equal(now.All, known.All) ||
 		!slices.Equal(now.Others, known.Others) {
 		return w, false
@@ -103,13 +103,13 @@ func (r *Repo) finalStateGraphQL(ctx context.Context, number int, branch string)
 }
 
 // requirements returns a branch's requirements. complete is false if the response does not have all of them.
-func (r *Repo) requirements(ctx context.Context, ref ruledRef) (out Requirements, complete bool, err error) {
+func (s *Rules) requirements(ctx context.Context, ref ruledRef) (out Requirements, complete bool, err error) {
 	if !ref.Rules.isWhole() || ref.Protection != nil && len(ref.Protection.Checks) > 0 {
 		return out, false, nil
 	}
 	out.Known = true
 	for _, rule := range ref.Rules.Nodes {
-		if err := r.addRule(ctx, &out, rule); err != nil {
+		if err := s.addRule(ctx, &out, rule); err != nil {
 			return out, false, err
 		}
 	}

@@ -136,7 +136,7 @@ func TestLimitOfGraphQL(t *testing.T) {
 	if len(look.Checks.Runs) < 4 || look.Pull.Head != head {
 		t.Errorf("over REST: %+v", look)
 	}
-	if _, err := s.repo.CommitRules(ctx, "main"); err != nil {
+	if _, err := s.repo.Rules.OnCommits(ctx, "main"); err != nil {
 		t.Error(err)
 	}
 }
@@ -291,7 +291,7 @@ func TestLookAtABlockedMerge(t *testing.T) {
 			t.Errorf("step %d: blocked %s, want %s", i, got, c.want)
 		}
 	}
-	if got, err := s.repo.Required(ctx, "main"); err != nil ||
+	if got, err := s.repo.Rules.Required(ctx, "main"); err != nil ||
 		!slices.Equal(got.Others, []string{"required_review_thread_resolution"}) {
 		t.Errorf("required %+v, %v", got, err)
 	}

@@ -114,7 +114,7 @@ func TestSlowGraphQL(t *testing.T) {
 				if got, err := w.repo().Look(t.Context(), LookAt{SHA: "abc"}); err != nil || len(got.Checks.Statuses) != 1 {
 					t.Errorf("%+v, %v", got, err)
 				}
-				if got, err := w.repo().CommitRules(t.Context(), "main"); err != nil || !got.Signed {
+				if got, err := w.repo().Rules.OnCommits(t.Context(), "main"); err != nil || !got.Signed {
 					t.Errorf("%+v, %v", got, err)
 				}
 			})

@@ -62,7 +62,7 @@ func TestRenamedOnTheSimulator(t *testing.T) {
 			if set, err := s.repo.Checks(ctx, head); err != nil || len(set.Runs) > 0 {
 				t.Errorf("checks %+v, %v", set, err)
 			}
-			if _, err := s.repo.FetchRequired(ctx, "main"); err != nil {
+			if _, err := s.repo.Rules.FetchRequired(ctx, "main"); err != nil {
 				t.Error(err)
 			}
 		})

@@ -20,16 +20,14 @@ import (
 type Repo struct {
 	*conn
 	Actions   *Actions
+	Rules     *Rules
 	git       *gitTokens
 	workflows *gitTokens // like git, with write access to workflow files
 	used      time.Time  // guarded by installation.mu
 
-	permissions *expiring.Map[string, string] // by login
-	required    *expiring.Map[string, Requirements]
-	commits     *expiring.Map[string, sia.CommitRules] // by branch
-	histories   *expiring.Map[string, History]         // by branch
-	names       *expiring.Map[int64, string]           // of other repositories, by id
-	bodies      *expiring.Map[int, string]             // of pull requests that were just read
+	permissions *expiring.Map[string, string]  // by login
+	histories   *expiring.Map[string, History] // by branch
+	bodies      *expiring.Map[int, string]     // of pull requests that were just read
 }
 
 // conn is an authenticated connection to one repository. It has no methods.
@@ -84,9 +82,6 @@ func (in *installation) connect(a *App, repo sia.Repo) *Repo {
 		conn:        &conn{app: a, repo: repo, installation: in.id},
 		permissions: expiring.New[string, string](a.cfg.Now, permissionTTL, 1000),
 		histories:   expiring.New[string, History](a.cfg.Now, historyTTL, 100),
-		names:       expiring.New[int64, string](a.cfg.Now, historyTTL, 100),
-		required:    expiring.New[string, Requirements](a.cfg.Now, requiredTTL, 100),
-		commits:     expiring.New[string, sia.CommitRules](a.cfg.Now, commitRulesTTL, 100),
 		bodies:      expiring.New[int, string](a.cfg.Now, bodyTTL, 100),
 	}
 	if !validName(repo.Owner) || !validName(repo.Name) {
@@ -108,6 +103,12 @@ func (in *installation) connect(a *App, repo sia.Repo) *Repo {
 	r.rest = &rest{gh: r.gh, repo: repo}
 	r.graphql = a.newGraphQL(r.gh, repo)
 	r.Actions = &Actions{r.conn}
+	r.Rules = &Rules{
+		conn:     r.conn,
+		required: expiring.New[string, Requirements](a.cfg.Now, requiredTTL, 100),
+		commits:  expiring.New[string, sia.CommitRules](a.cfg.Now, commitRulesTTL, 100),
+		names:    expiring.New[int64, string](a.cfg.Now, historyTTL, 100),
+	}
 	return r
 }
 

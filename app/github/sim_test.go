@@ -188,7 +188,7 @@ func TestATasksLifeOnTheSimulator(t *testing.T) {
 		t.Errorf("checks %+v", set)
 	}
 
-	if got, err := s.repo.Required(ctx, "main"); len(got.All) != 0 || !got.Known || got.Strict || err != nil {
+	if got, err := s.repo.Rules.Required(ctx, "main"); len(got.All) != 0 || !got.Known || got.Strict || err != nil {
 		t.Errorf("required %+v, %v", got, err)
 	}
 	check(t, s.repo.MarkReady(ctx, pull.NodeID))
@@ -212,7 +212,7 @@ func TestRequiredOnTheSimulator(t *testing.T) {
 	check(t, s.sim.SetBranchProtection(full, "main", "test", "build"))
 	check(t, s.sim.SetRuleset(full, "main", "lint", "test"))
 	check(t, s.sim.RequireUpToDate(full, "main"))
-	got, err := s.repo.Required(context.Background(), "main")
+	got, err := s.repo.Rules.Required(context.Background(), "main")
 	want := github.Requirements{All: []gate.Required{{Name: "build"}, {Name: "lint"}, {Name: "test"}}, Known: true,
 		Strict: true}
 	if d := cmp.Diff(want, got); d != "" || err != nil {
@@ -224,15 +224,15 @@ func TestRequiredOnTheSimulator(t *testing.T) {
 func TestFetchRequiredOnTheSimulator(t *testing.T) {
 	s := open(t, ghsim.Config{NoWorkflows: true})
 	ctx := context.Background()
-	_, err := s.repo.Required(ctx, "main")
+	_, err := s.repo.Rules.Required(ctx, "main")
 	check(t, err)
 	check(t, s.sim.SetRuleset(full, "main", "lint"))
-	got, err := s.repo.FetchRequired(ctx, "main")
+	got, err := s.repo.Rules.FetchRequired(ctx, "main")
 	want := github.Requirements{All: []gate.Required{{Name: "lint"}}, Known: true}
 	if d := cmp.Diff(want, got); d != "" || err != nil {
 		t.Errorf("%s, %v", d, err)
 	}
-	if got, err = s.repo.Required(ctx, "main"); err != nil || len(got.All) != 1 {
+	if got, err = s.repo.Rules.Required(ctx, "main"); err != nil || len(got.All) != 1 {
 		t.Errorf("then remembered: %+v, %v", got, err)
 	}
 }
@@ -289,7 +289,7 @@ func TestLastWordOnTheSimulator(t *testing.T) {
 			if n != 1 {
 				t.Fatalf("pull request %d", n)
 			}
-			_, err = s.repo.Required(ctx, "main")
+			_, err = s.repo.Rules.Required(ctx, "main")
 			check(t, err)
 			check(t, c.change(s))
 			before := len(s.sim.Calls())
@@ -332,7 +332,7 @@ func TestHistoryOfTheLastWord(t *testing.T) {
 			check(t, err)
 			_, err = s.repo.Look(ctx, github.LookAt{SHA: head.Head, Pull: 1, Branch: "main"})
 			check(t, err)
-			_, err = s.repo.Required(ctx, "main")
+			_, err = s.repo.Rules.Required(ctx, "main")
 			check(t, err)
 			check(t, s.sim.CreateStatus(full, head.Base, "ann", "license/cla", "success", ""))
 			w, err := s.repo.FinalState(ctx, 1, "main")
@@ -379,10 +379,10 @@ func TestRequiredOfANewBranchOnTheSimulator(t *testing.T) {
 	_, err := s.sim.PushFiles(full, "dev", "ann", "another base", map[string]string{"b.txt": "b\n"})
 	check(t, err)
 	check(t, s.sim.SetRuleset(full, "dev", "lint"))
-	if got, err := s.repo.Required(ctx, "dev"); err == nil || sia.IsPermanent(err) {
+	if got, err := s.repo.Rules.Required(ctx, "dev"); err == nil || sia.IsPermanent(err) {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	if got, err := s.repo.Required(ctx, "dev"); err != nil || !got.Known || len(got.All) != 1 {
+	if got, err := s.repo.Rules.Required(ctx, "dev"); err != nil || !got.Known || len(got.All) != 1 {
 		t.Errorf("a moment later: %+v, %v", got, err)
 	}
 }

@@ -195,7 +195,7 @@ func detectProject(ctx context.Context, repo *github.Repo, sha string) (project.
 
 // required returns the names of the checks that a branch's rules require.
 func (w *Welcomer) required(ctx context.Context, repo *github.Repo, branch string) (names []string, err error) {
-	rules, err := repo.Required(ctx, branch)
+	rules, err := repo.Rules.Required(ctx, branch)
 	for _, r := range rules.All {
 		if r.Name != "" && !slices.Contains(names, r.Name) {
 			names = append(names, r.Name)

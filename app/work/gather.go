@@ -97,7 +97,7 @@ func (w *checkWorker) headChecks(ctx context.Context, t sia.Task) (*headEvidence
 	if err := w.rereadRequired(ctx, t, &in); err != nil {
 		return nil, err
 	}
-	required, err := w.repo(t).Required(ctx, t.BaseBranch)
+	required, err := w.repo(t).Rules.Required(ctx, t.BaseBranch)
 	if err != nil {
 		return nil, err
 	}
