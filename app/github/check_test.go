@@ -45,7 +45,7 @@ func TestChecksReadsEveryPage(t *testing.T) {
 	})
 	w.HandleFunc("GET /repos/acme/shop/commits/abc/status",
 		func(rw http.ResponseWriter, req *http.Request) { servePages(rw, req, statuses, "statuses") })
-	set := must[CheckSet](t)(w.repo().Checks(context.Background(), "abc"))
+	set := must[CheckSet](t)(w.repo().Checks.Of(context.Background(), "abc"))
 	if len(set.Runs) != 230 || len(set.Statuses) != 101 {
 		t.Fatalf("%d runs, %d statuses", len(set.Runs), len(set.Statuses))
 	}
@@ -68,7 +68,7 @@ func TestAnnotations(t *testing.T) {
 	w := start(t, "/")
 	w.json("GET /repos/acme/shop/check-runs/7/annotations", 200,
 		`[{"path":"a.go","start_line":3,"end_line":4,"annotation_level":"failure","message":"m","title":"t"}]`)
-	got := must[[]view.Annotation](t)(w.repo().Annotations(context.Background(), 7))
+	got := must[[]view.Annotation](t)(w.repo().Checks.Annotations(context.Background(), 7))
 	want := []view.Annotation{{Path: "a.go", Line: 3, Level: "failure", Title: "t", Message: "m"}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -264,7 +264,7 @@ func TestUpsertCheckRun(t *testing.T) {
 	}
 	do := func(known, wantID int64) {
 		t.Helper()
-		if id, err := r.UpsertCheckRun(ctx, spec, known); err != nil || id != wantID {
+		if id, err := r.CheckRuns.Upsert(ctx, spec, known); err != nil || id != wantID {
 			t.Errorf("id %d, %v", id, err)
 		}
 	}
@@ -295,7 +295,7 @@ func TestUpsertCheckRun(t *testing.T) {
 
 	// A check that continues gets another run: a completed one stays completed.
 	spec.Status, spec.Conclusion = "in_progress", ""
-	if ok, err := r.EditCheckRun(ctx, CheckRunSpec{Name: "SIA", HeadSHA: "abc", ExternalID: "42-12",
+	if ok, err := r.CheckRuns.Edit(ctx, CheckRunSpec{Name: "SIA", HeadSHA: "abc", ExternalID: "42-12",
 		CheckRun: view.CheckRun{Status: "queued", Title: "Again"}}, 2); ok || err != nil {
 		t.Errorf("opened a completed run: %v, %v", ok, err)
 	}
@@ -347,7 +347,7 @@ func TestAnnotationsAreNotSentTwice(t *testing.T) {
 			show := func() (id int64) {
 				t.Helper()
 				for try := 1; ; try++ {
-					id, err := r.UpsertCheckRun(ctx, spec, 0)
+					id, err := r.CheckRuns.Upsert(ctx, spec, 0)
 					if err == nil {
 						return id
 					}

@@ -116,4 +116,3 @@ func (s *Rules) OnCommits(ctx context.Context, branch string) (sia.CommitRules, 
 	s.commits.Put(branch, out)
 	return out, nil
 }
-

@@ -45,11 +45,11 @@ const (
 )
 
 // lookGraphQL is Look in one request. complete is false if the response is incomplete, or GraphQL fails.
-func (r *Repo) lookGraphQL(ctx context.Context, at LookAt) (look Look, complete bool) {
-	if !r.graphql.available() {
+func (s *Checks) lookGraphQL(ctx context.Context, at LookAt) (look Look, complete bool) {
+	if !s.graphql.available() {
 		return Look{}, false
 	}
-	q := r.graphql.query()
+	q := s.graphql.query()
 	q.add("$commit: String!", "nameWithOwner object(expression: $commit) { ...judges }", "commit", at.SHA)
 	q.fragments = append(q.fragments, judgesFragment)
 	if at.Pull != 0 {
@@ -62,14 +62,14 @@ func (r *Repo) lookGraphQL(ctx context.Context, at LookAt) (look Look, complete 
 		name := fmt.Sprintf("earlier%d", i)
 		q.add("$"+name+": String!", fmt.Sprintf(" %[1]s: object(expression: $%[1]s) { ...judges }", name), name, sha)
 	}
-	cached, known := r.histories.Get(at.Branch)
+	cached, known := s.histories.Get(at.Branch)
 	if at.Branch != "" && !known {
 		q.addHistory(at.Branch)
 	}
-	got, err := graphqlRepository[lookAnswer](ctx, r.graphql, q)
+	got, err := graphqlRepository[lookAnswer](ctx, s.graphql, q)
 	if err != nil { // REST, with its smaller requests, may not time out
-		r.app.log.DebugContext(ctx, "what judges a commit is read over REST", "error", err)
-		r.graphql.avoid(err)
+		s.app.log.DebugContext(ctx, "what judges a commit is read over REST", "error", err)
+		s.graphql.avoid(err)
 		return Look{}, false
 	}
 	if look, complete = got.Object.look(); !complete {
@@ -79,19 +79,18 @@ func (r *Repo) lookGraphQL(ctx context.Context, at LookAt) (look Look, complete 
 		look.Base = &base
 	}
 	if p := got.PullRequest; p != nil && p.Body != nil {
-		r.bodies.Put(at.Pull, *p.Body) // EditPull may follow if the task passes
+		s.bodies.Put(at.Pull, *p.Body) // EditPull may follow if the task passes
 	}
 	look.Earlier = got.earlier(min(len(at.Earlier), MaxEarlier))
 	if at.Pull != 0 && !look.setPull(got.PullRequest, at.SHA) {
 		return Look{}, false
 	}
-	look.clearOwnRepository(cmp.Or(got.NameWithOwner, r.repo.String()))
+	look.clearOwnRepository(cmp.Or(got.NameWithOwner, s.repo.String()))
 	if look.History = cached; at.Branch != "" && !known {
 		var err error
-		if look.History, err = r.historyOf(ctx, got.nearBranch); err != nil {
+		if look.History, err = s.historyOf(ctx, at.Branch, got.nearBranch); err != nil {
 			return Look{}, false
 		}
-		r.histories.Put(at.Branch, look.History)
 	}
 	return look, true
 }

@@ -28,7 +28,7 @@ type Pull struct {
 	UpdatedAt time.Time
 }
 
-func (r *Repo) pullFrom(p *gh.PullRequest) Pull {
+func pullFrom(p *gh.PullRequest) Pull {
 	head := p.GetHead()
 	return Pull{
 		Number: p.GetNumber(), NodeID: p.GetNodeID(), URL: p.GetHTMLURL(), Body: p.GetBody(),
@@ -84,7 +84,7 @@ func (r *Repo) EnsurePull(ctx context.Context, n NewPull) (Pull, error) {
 	if err := require(err, got.GetNumber()); err != nil {
 		return Pull{}, r.app.failure(err, "open a pull request from %s in %s", n.Head, r.repo)
 	}
-	return r.pullFrom(got), nil
+	return pullFrom(got), nil
 }
 
 // currentBase returns base, or the default branch if base no longer exists.
@@ -120,7 +120,7 @@ func (r *Repo) newestPull(ctx context.Context, opts gh.PullRequestListOptions) (
 		}
 		for _, p := range got {
 			if p.GetHead().GetRef() == head && (opts.Base == "" || p.GetBase().GetRef() == opts.Base) {
-				return r.pullFrom(p), true, nil
+				return pullFrom(p), true, nil
 			}
 		}
 		if strings.Contains(resp.Request.URL.Path, "/repositories/") { // redirected to the id, so the owner was renamed
@@ -141,7 +141,7 @@ func (r *Repo) Pull(ctx context.Context, number int) (Pull, error) {
 	if err := require(err, got.GetNumber()); err != nil {
 		return Pull{}, r.app.failure(err, "read pull request %s#%d", r.repo, number)
 	}
-	return r.pullFrom(got), nil
+	return pullFrom(got), nil
 }
 
 // EditPull replaces the app's part of a pull request's body. It keeps what people wrote around it, so it reads the

@@ -20,14 +20,15 @@ import (
 type Repo struct {
 	*conn
 	Actions   *Actions
+	Checks    *Checks
+	CheckRuns *CheckRuns
 	Rules     *Rules
 	git       *gitTokens
 	workflows *gitTokens // like git, with write access to workflow files
 	used      time.Time  // guarded by installation.mu
 
-	permissions *expiring.Map[string, string]  // by login
-	histories   *expiring.Map[string, History] // by branch
-	bodies      *expiring.Map[int, string]     // of pull requests that were just read
+	permissions *expiring.Map[string, string] // by login
+	bodies      *expiring.Map[int, string]    // of pull requests that were just read
 }
 
 // conn is an authenticated connection to one repository. It has no methods.
@@ -81,7 +82,6 @@ func (in *installation) connect(a *App, repo sia.Repo) *Repo {
 	r := &Repo{
 		conn:        &conn{app: a, repo: repo, installation: in.id},
 		permissions: expiring.New[string, string](a.cfg.Now, permissionTTL, 1000),
-		histories:   expiring.New[string, History](a.cfg.Now, historyTTL, 100),
 		bodies:      expiring.New[int, string](a.cfg.Now, bodyTTL, 100),
 	}
 	if !validName(repo.Owner) || !validName(repo.Name) {
@@ -109,6 +109,11 @@ func (in *installation) connect(a *App, repo sia.Repo) *Repo {
 		commits:  expiring.New[string, sia.CommitRules](a.cfg.Now, commitRulesTTL, 100),
 		names:    expiring.New[int64, string](a.cfg.Now, historyTTL, 100),
 	}
+	r.Checks = &Checks{
+		conn: r.conn, actions: r.Actions, rules: r.Rules, bodies: r.bodies,
+		histories: expiring.New[string, History](a.cfg.Now, historyTTL, 100),
+	}
+	r.CheckRuns = &CheckRuns{r.conn, r.Checks}
 	return r
 }
 

@@ -128,7 +128,7 @@ func TestEveryCallIsTried(t *testing.T) {
 	}
 	source := string(b)
 	for _, of := range []reflect.Type{reflect.TypeFor[*App](), reflect.TypeFor[*Repo](), reflect.TypeFor[*Actions](),
-		reflect.TypeFor[*Rules](), reflect.TypeFor[*People]()} {
+		reflect.TypeFor[*Checks](), reflect.TypeFor[*CheckRuns](), reflect.TypeFor[*Rules](), reflect.TypeFor[*People]()} {
 		for m := range of.Methods() {
 			asksGitHub := m.Type.NumIn() > 1 && m.Type.In(1) == reflect.TypeFor[context.Context]()
 			// These return tokens or URLs for other requests, or read nothing from a response.

@@ -169,10 +169,10 @@ func TestATasksLifeOnTheSimulator(t *testing.T) {
 	spec := github.CheckRunSpec{Name: "SIA", HeadSHA: head, ExternalID: "1-1", CheckRun: view.CheckRun{
 		Status: "in_progress", Title: "Attempt 1", Summary: "s",
 		Actions: []view.Action{{Label: "Stop", Description: "Stop this task", Identifier: "stop"}}}}
-	id, err := s.repo.UpsertCheckRun(ctx, spec, 0)
+	id, err := s.repo.CheckRuns.Upsert(ctx, spec, 0)
 	check(t, err)
 	spec.Status, spec.Conclusion, spec.Actions = "completed", "failure", nil
-	id2, err := s.repo.UpsertCheckRun(ctx, spec, 0)
+	id2, err := s.repo.CheckRuns.Upsert(ctx, spec, 0)
 	check(t, err)
 	if id != id2 {
 		t.Errorf("check runs %d and %d", id, id2)
@@ -182,7 +182,7 @@ func TestATasksLifeOnTheSimulator(t *testing.T) {
 	if len(shown) != 1 || shown[0].Conclusion != "failure" || len(shown[0].Buttons) != 0 {
 		t.Errorf("shown %+v", shown)
 	}
-	set, err := s.repo.Checks(ctx, head)
+	set, err := s.repo.Checks.Of(ctx, head)
 	check(t, err)
 	if len(set.Runs) != 1 || set.Runs[0].AppID != s.simID || len(set.Statuses) != 1 || set.Statuses[0].State != "failure" {
 		t.Errorf("checks %+v", set)
@@ -293,7 +293,7 @@ func TestLastWordOnTheSimulator(t *testing.T) {
 			check(t, err)
 			check(t, c.change(s))
 			before := len(s.sim.Calls())
-			w, err := s.repo.FinalState(ctx, 1, "main")
+			w, err := s.repo.Checks.FinalState(ctx, 1, "main")
 			if err != nil || !c.want(w.Pull, w.Required) {
 				t.Errorf("%+v, %v", w, err)
 			}
@@ -330,17 +330,17 @@ func TestHistoryOfTheLastWord(t *testing.T) {
 			c(s)
 			head, err := s.sim.Pull(full, 1)
 			check(t, err)
-			_, err = s.repo.Look(ctx, github.LookAt{SHA: head.Head, Pull: 1, Branch: "main"})
+			_, err = s.repo.Checks.Look(ctx, github.LookAt{SHA: head.Head, Pull: 1, Branch: "main"})
 			check(t, err)
 			_, err = s.repo.Rules.Required(ctx, "main")
 			check(t, err)
 			check(t, s.sim.CreateStatus(full, head.Base, "ann", "license/cla", "success", ""))
-			w, err := s.repo.FinalState(ctx, 1, "main")
+			w, err := s.repo.Checks.FinalState(ctx, 1, "main")
 			want := [][]sia.Reported{{{Name: "license/cla"}}}
 			if d := cmp.Diff(want, w.History.Base); d != "" || err != nil {
 				t.Errorf("%s, %v", d, err)
 			}
-			look, err := s.repo.Look(ctx, github.LookAt{SHA: head.Head, Pull: 1, Branch: "main"})
+			look, err := s.repo.Checks.Look(ctx, github.LookAt{SHA: head.Head, Pull: 1, Branch: "main"})
 			if d := cmp.Diff(want, look.History.Base); d != "" || err != nil {
 				t.Errorf("then remembered: %s, %v", d, err)
 			}
@@ -359,7 +359,7 @@ func TestLookAtEarlierHeads(t *testing.T) {
 		check(t, s.sim.CreateStatus(full, sha, "ann", fmt.Sprint("ci/", i), "success", ""))
 		heads = append(heads, sha)
 	}
-	look, err := s.repo.Look(ctx, github.LookAt{SHA: heads[github.MaxEarlier], Earlier: heads[:github.MaxEarlier]})
+	look, err := s.repo.Checks.Look(ctx, github.LookAt{SHA: heads[github.MaxEarlier], Earlier: heads[:github.MaxEarlier]})
 	check(t, err)
 	if len(look.Earlier) != github.MaxEarlier {
 		t.Fatalf("%d of %d earlier heads", len(look.Earlier), github.MaxEarlier)
@@ -399,7 +399,7 @@ func TestMissingPermissionOnTheSimulator(t *testing.T) {
 		t.Errorf("what was granted does not work: %v", err)
 	}
 	s.ahead = 10 * time.Second // the token is no longer new, so that a refusal counts
-	_, err = s.repo.Checks(ctx, s.head)
+	_, err = s.repo.Checks.Of(ctx, s.head)
 	if !sia.IsPermanent(err) || !strings.Contains(err.Error(), `"checks: read"`) {
 		t.Errorf("got %v", err)
 	}
@@ -441,7 +441,7 @@ func TestLogsOnTheSimulator(t *testing.T) {
 		map[string]string{".github/workflows/ci.yml": workflow})
 	check(t, err)
 	check(t, s.sim.WaitIdle(ctx))
-	set, err := s.repo.Checks(ctx, head)
+	set, err := s.repo.Checks.Of(ctx, head)
 	check(t, err)
 	if len(set.Runs) != 1 || set.Runs[0].Conclusion != "failure" || set.Runs[0].RunID == 0 || set.Runs[0].JobID == 0 {
 		t.Fatalf("checks %+v", set)
@@ -456,7 +456,7 @@ func TestLogsOnTheSimulator(t *testing.T) {
 	}
 	check(t, s.repo.Actions.RerunChecks(ctx, set.Runs))
 	check(t, s.sim.WaitIdle(ctx))
-	if set, err = s.repo.Checks(ctx, head); err != nil || len(set.Runs) != 2 {
+	if set, err = s.repo.Checks.Of(ctx, head); err != nil || len(set.Runs) != 2 {
 		t.Errorf("after the re-run: %+v, %v", set, err)
 	}
 	if _, err := s.repo.Actions.JobLog(ctx, github.CheckRun{Name: "x", JobID: 999999}); !errors.Is(err, github.ErrNoLog) {

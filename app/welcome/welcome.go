@@ -126,7 +126,7 @@ func (w *Welcomer) welcome(ctx context.Context, r store.Setup, out *store.SetupR
 // countChecks counts what reported on a commit: check runs and statuses, or workflow runs that have none yet. What is
 // hidden from the app is not counted.
 func countChecks(ctx context.Context, repo *github.Repo, sha string, out *store.SetupResult) error {
-	look, err := repo.Look(ctx, github.LookAt{SHA: sha})
+	look, err := repo.Checks.Look(ctx, github.LookAt{SHA: sha})
 	switch {
 	case sia.IsPermanent(err):
 		return nil

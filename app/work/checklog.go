@@ -102,7 +102,7 @@ func annotations(ctx context.Context, repo *github.Repo, run github.CheckRun) ([
 	if run.AnnotationsCount == 0 {
 		return nil, nil
 	}
-	return repo.Annotations(ctx, run.ID)
+	return repo.Checks.Annotations(ctx, run.ID)
 }
 
 // jobLog returns the log of a check run, or [github.ErrNoLog] if it is empty.

@@ -85,7 +85,7 @@ func (w *checkWorker) headChecks(ctx context.Context, t sia.Task) (*headEvidence
 	if err != nil {
 		return nil, err
 	}
-	look, err := w.repo(t).Look(ctx, github.LookAt{SHA: string(t.Head), Pull: t.Pull.Number, Branch: t.BaseBranch,
+	look, err := w.repo(t).Checks.Look(ctx, github.LookAt{SHA: string(t.Head), Pull: t.Pull.Number, Branch: t.BaseBranch,
 		Base: string(t.BaseSHA), Earlier: earlierHeads(t)})
 	if err != nil {
 		return nil, err
@@ -232,7 +232,7 @@ func (w *checkWorker) fetchNeeds(ctx context.Context, t sia.Task, e *headEvidenc
 		setAttempts(e.in.Base, id, attempts)
 	}
 	if needs.Base {
-		look, err := w.repo(t).Look(ctx, github.LookAt{SHA: string(t.BaseSHA)})
+		look, err := w.repo(t).Checks.Look(ctx, github.LookAt{SHA: string(t.BaseSHA)})
 		if err != nil {
 			return err
 		}

@@ -15,7 +15,7 @@ func (w *checkWorker) rerun(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 		return sia.Done{}, nil
 	}
 	repo := w.repo(t)
-	set, err := repo.Checks(ctx, string(f.SHA))
+	set, err := repo.Checks.Of(ctx, string(f.SHA))
 	if err != nil {
 		return nil, err
 	}
