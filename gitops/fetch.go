@@ -1,6 +1,7 @@
 package gitops
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,14 +45,11 @@ func (r *Repo) Fetch(ctx context.Context, branch string) (string, error) {
 // FetchCommit makes sure that a commit and its files are in the mirror. A commit that the server lacks is a
 // [*NotFoundError].
 func (r *Repo) FetchCommit(ctx context.Context, sha string) error {
-	if r.bad != nil {
-		return fmt.Errorf("fetch commit: %w", r.bad)
-	}
-	h, err := parseSHA(sha)
+	h, err := r.hashes("fetch commit", sha)
 	if err != nil {
 		return err
 	}
-	return r.ensureCommit(ctx, h)
+	return r.ensureCommit(ctx, h[0])
 }
 
 // ensureCommit makes sure that a commit is complete in the mirror. It was fetched, or it was made here on top of
@@ -162,12 +160,9 @@ func (r *Repo) viewCommit(ctx context.Context, op, sha string, read func(*packed
 func (r *Repo) viewCommits(
 	ctx context.Context, op string, shas []string, read func(*packedObjects, []plumbing.Hash) error,
 ) error {
-	if r.bad != nil {
-		return fmt.Errorf("%s: %w", op, r.bad)
-	}
-	commits, err := parseSHAs(shas)
+	commits, err := r.hashes(op, shas...)
 	if err != nil {
-		return fmt.Errorf("%s: %w", op, err)
+		return err
 	}
 	for try := 1; ; try++ {
 		g, err := r.ensureCommits(ctx, commits)
@@ -209,6 +204,15 @@ func (r *Repo) ensureCommits(ctx context.Context, commits []plumbing.Hash) (gene
 			return g, err
 		}
 	}
+}
+
+// hashes parses ids of commits, if the remote can be used.
+func (r *Repo) hashes(op string, shas ...string) ([]plumbing.Hash, error) {
+	out, err := parseSHAs(shas)
+	if err = cmp.Or(r.bad, err); err != nil {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	return out, nil
 }
 
 func parseSHAs(shas []string) ([]plumbing.Hash, error) {

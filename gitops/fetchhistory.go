@@ -59,12 +59,9 @@ const maxHistories = 3
 // OpenCommits opens commits for reading, and fetches those that the mirror lacks. Their ancestors are not available.
 // The caller closes the result. When the mirror is replaced meanwhile, reads may return [ErrMissing].
 func (r *Repo) OpenCommits(ctx context.Context, shas ...string) (*History, error) {
-	if r.bad != nil {
-		return nil, fmt.Errorf("open commits: %w", r.bad)
-	}
-	commits, err := parseSHAs(shas)
+	commits, err := r.hashes("open commits", shas...)
 	if err != nil {
-		return nil, fmt.Errorf("open commits: %w", err)
+		return nil, err
 	}
 	g, err := r.ensureCommits(ctx, commits)
 	if err != nil {

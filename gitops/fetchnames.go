@@ -44,12 +44,9 @@ func (r *Repo) FetchNamesOf(ctx context.Context, sha string) ([]HistoryNames, er
 }
 
 func (r *Repo) fetchNames(ctx context.Context, sha string, exactly bool) ([]HistoryNames, error) {
-	if r.bad != nil {
-		return nil, fmt.Errorf("fetch the names of a history: %w", r.bad)
-	}
-	tip, err := parseSHA(sha)
+	tip, err := r.hashes("fetch the names of a history", sha)
 	if err != nil {
-		return nil, fmt.Errorf("fetch the names of a history: %w", err)
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, namesWithin)
 	defer cancel()
@@ -66,7 +63,7 @@ func (r *Repo) fetchNames(ctx context.Context, sha string, exactly bool) ([]Hist
 		}
 	}
 	kept = keptNames{At: r.cache.now(), Tip: sha}
-	kept.Commits, err = r.downloadNames(ctx, "fetch the names behind "+sha, tip)
+	kept.Commits, err = r.downloadNames(ctx, "fetch the names behind "+sha, tip[0])
 	var refused *remoteError
 	switch {
 	case err == nil:
