@@ -1,16 +1,11 @@
 package github
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"net/http"
 
 	gh "github.com/google/go-github/v66/github"
-
-	"github.com/sia-bot/sia/sia"
 )
 
 // Artifact is an artifact of a workflow run.
@@ -49,36 +44,16 @@ func (s *Actions) Artifacts(ctx context.Context, workflowRun int64) (out []Artif
 func (s *Actions) ArtifactZip(ctx context.Context, a Artifact, limit int64) ([]byte, error) {
 	op := fmt.Sprintf("read the artifact %s in %s", a.Name, s.repo)
 	at, resp, err := s.gh.Actions.DownloadArtifact(ctx, s.repo.Owner, s.repo.Name, a.ID, 1)
-	if resp != nil && (resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusGone) {
-		return nil, noArtifact(op, "GitHub has none, or it has expired")
-	}
-	if resp != nil && err != nil {
-		err = refusalOf(resp.Response)
-	}
-	if err != nil {
-		return nil, s.app.failure(err, "%s", op)
-	}
 	ctx, cancel := context.WithTimeout(ctx, logTimeout)
 	defer cancel()
-	// The URL has a signature that gives anybody access to the artifact; [App.failure] removes it from errors.
-	file, _, err := s.fetch(ctx, at)
-	if errors.Is(err, ErrNoLog) {
-		return nil, noArtifact(op, "its address has expired")
-	}
+	file, _, err := s.open(ctx, op, "artifact", at, resp, err)
 	if err != nil {
-		return nil, s.app.failure(err, "%s", op)
+		return nil, err
 	}
 	defer file.Close()
-	var b bytes.Buffer
-	switch n, err := io.Copy(&b, io.LimitReader(file, limit+1)); {
-	case err != nil:
-		return nil, s.app.failure(err, "%s", op)
-	case n > limit:
-		return nil, noArtifact(op, fmt.Sprintf("it is larger than %d MiB", limit>>20))
+	b, err := io.ReadAll(io.LimitReader(file, limit+1))
+	if err == nil && int64(len(b)) > limit {
+		return nil, noFile(op, "artifact", fmt.Sprintf("it is larger than %d MiB", limit>>20))
 	}
-	return b.Bytes(), nil
-}
-
-func noArtifact(op, why string) error {
-	return &sia.Error{Op: op, Message: "there is no artifact: " + why, Permanent: true}
+	return b, s.app.failure(err, "%s", op)
 }

@@ -122,21 +122,18 @@ func (e *graphqlError) Error() string {
 	return "GraphQL: " + scrubbedLine(strings.Join(e.messages, "; "))
 }
 
+// is reports whether GitHub gave one of some types of errors.
+func (e *graphqlError) is(kinds ...string) bool {
+	return slices.ContainsFunc(e.kinds, func(k string) bool { return slices.Contains(kinds, k) })
+}
+
 func (e *graphqlError) isPermanent() bool {
-	for _, k := range e.kinds {
-		switch k {
-		case "FORBIDDEN", "NOT_FOUND", "UNPROCESSABLE", "INSUFFICIENT_SCOPES":
-			return true
-		}
-	}
-	return false
+	return e.is("FORBIDDEN", "NOT_FOUND", "UNPROCESSABLE", "INSUFFICIENT_SCOPES")
 }
 
 // isServerError reports whether GitHub failed, and did not refuse.
 func (e *graphqlError) isServerError() bool {
-	return slices.ContainsFunc(e.kinds, func(k string) bool {
-		return k == "INTERNAL" || k == "SERVICE_UNAVAILABLE"
-	}) || slices.ContainsFunc(e.messages, func(m string) bool {
+	return e.is("INTERNAL", "SERVICE_UNAVAILABLE") || slices.ContainsFunc(e.messages, func(m string) bool {
 		return strings.Contains(strings.ToLower(m), "something went wrong")
 	})
 }

@@ -66,11 +66,9 @@ func (e *graphqlError) message(draft bool) string {
 	if draft {
 		press = "press “Convert to draft” on the pull request"
 	}
-	for _, k := range e.kinds {
-		if k == "FORBIDDEN" || k == "INSUFFICIENT_SCOPES" {
-			return "GitHub does not let the app do it; check that it has the permissions \"pull_requests: write\" and " +
-				"\"contents: write\", or " + press
-		}
+	if e.is("FORBIDDEN", "INSUFFICIENT_SCOPES") {
+		return "GitHub does not let the app do it; check that it has the permissions \"pull_requests: write\" and " +
+			"\"contents: write\", or " + press
 	}
 	return "GitHub refused; " + press + ": " + scrubbedLine(strings.Join(e.messages, "; "))
 }
