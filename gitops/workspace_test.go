@@ -381,7 +381,7 @@ func TestUnusedMirrors(t *testing.T) {
 		err   error
 		want  int
 	}{
-		{2 * time.Hour, []string{f.repo.client.remote.Key, remote.Key}, nil, 1}, {2 * time.Hour, nil, errors.New("no answer"), 1},
+		{2 * time.Hour, []string{f.repo.mirror.key, remote.Key}, nil, 1}, {2 * time.Hour, nil, errors.New("no answer"), 1},
 		{2 * time.Hour, []string{"another"}, errors.New("the answer breaks off"), 1},
 		{time.Minute, nil, nil, 1}, // it may be about to be used
 		{2 * time.Hour, nil, nil, 0}, {3 * time.Hour, nil, nil, 0},

@@ -51,15 +51,21 @@ func asks(w *wire) map[string]func(context.Context) error {
 		"pull now":       func(ctx context.Context) error { _, _, err := r.Checks.fetchPull(ctx, 1); return err },
 		"last word":      func(ctx context.Context) error { _, err := r.Checks.FinalState(ctx, 1, "main"); return err },
 		"checks":         func(ctx context.Context) error { _, err := r.Checks.Of(ctx, "abc"); return err },
-		"look":           func(ctx context.Context) error { _, err := r.Checks.Look(ctx, LookAt{SHA: "abc", Pull: 1}); return err },
+		"look": func(ctx context.Context) error {
+			_, err := r.Checks.Look(ctx, LookAt{SHA: "abc", Pull: 1})
+			return err
+		},
 		"look, no pull": func(ctx context.Context) error {
 			_, err := r.Checks.Look(ctx, LookAt{SHA: "abc", Branch: "main"})
 			return err
 		},
-		"workflows":    func(ctx context.Context) error { _, _, err := r.Actions.Workflows(ctx, "abc"); return err },
-		"attempts":     func(ctx context.Context) error { _, err := r.Actions.Attempts(ctx, 1); return err },
-		"annotations":  func(ctx context.Context) error { _, err := r.Checks.Annotations(ctx, 1); return err },
-		"failed step":  func(ctx context.Context) error { _, err := r.Actions.FailedStep(ctx, CheckRun{JobID: 1}); return err },
+		"workflows":   func(ctx context.Context) error { _, _, err := r.Actions.Workflows(ctx, "abc"); return err },
+		"attempts":    func(ctx context.Context) error { _, err := r.Actions.Attempts(ctx, 1); return err },
+		"annotations": func(ctx context.Context) error { _, err := r.Checks.Annotations(ctx, 1); return err },
+		"failed step": func(ctx context.Context) error {
+			_, err := r.Actions.FailedStep(ctx, CheckRun{JobID: 1})
+			return err
+		},
 		"artifacts":    func(ctx context.Context) error { _, err := r.Actions.Artifacts(ctx, 1); return err },
 		"required":     func(ctx context.Context) error { _, err := r.Rules.Required(ctx, "main"); return err },
 		"commit rules": func(ctx context.Context) error { _, err := r.Rules.OnCommits(ctx, "main"); return err },
@@ -119,7 +125,10 @@ func asks(w *wire) map[string]func(context.Context) error {
 			_, err := r.Actions.JobLog(ctx, CheckRun{JobID: 1})
 			return err
 		},
-		"artifact":   func(ctx context.Context) error { _, err := r.Actions.ArtifactZip(ctx, Artifact{ID: 1}, 10); return err },
+		"artifact": func(ctx context.Context) error {
+			_, err := r.Actions.ArtifactZip(ctx, Artifact{ID: 1}, 10)
+			return err
+		},
 		"author":     func(ctx context.Context) error { _, err := a.Author(ctx, since); return err },
 		"mark ready": func(ctx context.Context) error { return r.MarkReady(ctx, "PR_1") },
 		"close":      func(ctx context.Context) error { return r.Close(ctx, 1) },

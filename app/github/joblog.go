@@ -65,8 +65,8 @@ func (s *Actions) open(
 		err = refusalOf(resp.Response)
 	}
 	if isAccepted(err) {
-		return nil, 0, &sia.Error{Op: op, Message: "GitHub is still preparing it; SIA asks again", RetryAfter: logRetryAfter,
-			Err: &redactedError{err}}
+		return nil, 0, &sia.Error{Op: op, Message: "GitHub is still preparing it; SIA asks again",
+			RetryAfter: logRetryAfter, Err: &redactedError{err}}
 	}
 	if err == nil {
 		body, length, err = s.fetch(ctx, at)

@@ -23,23 +23,24 @@ type Repo struct {
 	Checks    *Checks
 	CheckRuns *CheckRuns
 	Rules     *Rules
-	git       *gitTokens
-	workflows *gitTokens // like git, with write access to workflow files
-	used      time.Time  // guarded by installation.mu
+
+	installation int64
+	fresh        *freshTransport // nil: the repository's name is invalid, and nothing is sent
+	git          *gitTokens
+	workflows    *gitTokens // like git, with write access to workflow files
+	used         time.Time  // guarded by installation.mu
 
 	permissions *expiring.Map[string, string] // by login
 	bodies      *expiring.Map[int, string]    // of pull requests that were just read
 }
 
-// conn is an authenticated connection to one repository. It has no methods.
+// conn is an authenticated connection to one repository, which all parts of a [Repo] share. It has no methods.
 type conn struct {
-	app          *App
-	repo         sia.Repo
-	installation int64
-	gh           *gh.Client
-	rest         *rest
-	graphql      *graphql
-	fresh        *freshTransport // nil: the repository's name is invalid, and nothing is sent
+	app     *App
+	repo    sia.Repo
+	gh      *gh.Client
+	rest    *rest // for what gh has no suitable method for
+	graphql *graphql
 }
 
 const (
@@ -52,8 +53,8 @@ var repoName = lazyregexp.New(`^[A-Za-z0-9._-]{1,100}$`)
 
 func validName(s string) bool { return repoName.MatchString(s) && s != "." && s != ".." }
 
-// Repo returns a repository. It makes no request and can't fail. The first call reports a repository that does not exist
-// or is inaccessible.
+// Repo returns a repository. It makes no request and can't fail. The first call reports a repository that does not
+// exist or is inaccessible.
 func (a *App) Repo(installation int64, repo sia.Repo) *Repo {
 	return a.installation(installation).repository(a, repo)
 }
@@ -80,9 +81,10 @@ func (in *installation) repository(a *App, repo sia.Repo) *Repo {
 
 func (in *installation) connect(a *App, repo sia.Repo) *Repo {
 	r := &Repo{
-		conn:        &conn{app: a, repo: repo, installation: in.id},
-		permissions: expiring.New[string, string](a.cfg.Now, permissionTTL, 1000),
-		bodies:      expiring.New[int, string](a.cfg.Now, bodyTTL, 100),
+		conn:         &conn{app: a, repo: repo},
+		installation: in.id,
+		permissions:  expiring.New[string, string](a.cfg.Now, permissionTTL, 1000),
+		bodies:       expiring.New[int, string](a.cfg.Now, bodyTTL, 100),
 	}
 	if !validName(repo.Owner) || !validName(repo.Name) {
 		err := &sia.Error{Op: "reach repository", Message: fmt.Sprintf("%q is not the name of a repository", repo.String()),
