@@ -39,7 +39,7 @@ type CacheOptions struct {
 // concurrent use, also by several processes on one directory.
 type Cache struct {
 	dir      string
-	client   *http.Client
+	http     *http.Client
 	log      *slog.Logger
 	mayPush  func(context.Context) error
 	kept     func(ctx context.Context, key, sha string) ([]byte, error)
@@ -49,7 +49,7 @@ type Cache struct {
 	question time.Duration // bounds an exchange without a pack
 	now      func() time.Time
 	pause    func(context.Context, time.Duration) error
-	servers  sync.Map // results of handshakes, by [Repo.serverKey]
+	servers  sync.Map // results of handshakes, by [client.serverKey]
 }
 
 // The folders of a cache directory.
@@ -85,7 +85,7 @@ func OpenCache(dir string, opts CacheOptions) (*Cache, error) {
 	if c.remove == nil {
 		c.remove = os.RemoveAll
 	}
-	c.client = &http.Client{CheckRedirect: followRename} // each exchange has its own time limit
+	c.http = &http.Client{CheckRedirect: followRename} // each exchange has its own time limit
 	for _, d := range []string{mirrorsDir, statesDir, workspacesDir, locksDir, tmpDir} {
 		// Mirrors hold private code: nobody else on the machine reads them.
 		if err := os.MkdirAll(filepath.Join(abs, d), 0o700); err != nil {
@@ -131,9 +131,9 @@ func (c *Cache) Tidy(ctx context.Context) {
 		if readable != nil && !readable[e.Name()] {
 			after = retireAfter
 		}
-		r := &Repo{cache: c, dir: filepath.Join(c.dir, mirrorsDir, e.Name())}
-		if err := r.clearUnused(ctx, after); err != nil {
-			c.log.WarnContext(ctx, "unused git mirror was not removed", "folder", r.dir, "error", err)
+		m := &mirror{cache: c, dir: filepath.Join(c.dir, mirrorsDir, e.Name())}
+		if err := m.clearUnused(ctx, after); err != nil {
+			c.log.WarnContext(ctx, "unused git mirror was not removed", "folder", m.dir, "error", err)
 		}
 	}
 }
@@ -153,20 +153,20 @@ func (c *Cache) sweep(dir string) {
 	}
 }
 
-// Repo is a remote repository and its mirror. Safe for concurrent use; two
-// Repos of one remote share the mirror.
+// Repo is a remote repository and its mirror: it fetches what the mirror lacks, and pushes what was made in it. Safe
+// for concurrent use; two Repos of one remote share the mirror.
 type Repo struct {
 	cache  *Cache
-	remote Remote
-	url    *url.URL // without credentials
-	bad    error    // why the remote cannot be used; each call returns it
-	dir    string
+	client *client
+	mirror *mirror
+	bad    error // why the remote cannot be used; each call returns it
 }
 
 // Repo returns the repository of a remote. It makes no request: the first call reports an invalid remote.
 func (c *Cache) Repo(r Remote) *Repo {
 	at, err := repositoryURL(r)
-	return &Repo{cache: c, remote: r, url: at, bad: err, dir: filepath.Join(c.dir, mirrorsDir, folderName(r.Key))}
+	return &Repo{cache: c, client: &client{cache: c, remote: r, url: at}, bad: err,
+		mirror: &mirror{cache: c, key: r.Key, dir: filepath.Join(c.dir, mirrorsDir, folderName(r.Key))}}
 }
 
 // folderName turns any key into a folder name.
@@ -178,6 +178,3 @@ func folderName(key string) string {
 	}
 	return name
 }
-
-// shownURL is the remote's URL for messages.
-func (r *Repo) shownURL() string { return r.url.String() }

@@ -121,7 +121,7 @@ func (w *Workspace) commitOnce(
 			blobs = append(blobs, newObject{id, plumbing.BlobObject, func() (io.ReadCloser, int64, error) { return open(id) }})
 		}
 	}
-	return w.repo.makeCommit(ctx, o, base, e, blobs, s)
+	return w.repo.mirror.makeCommit(ctx, o, base, e, blobs, s)
 }
 
 // makeCommit applies edits, with the blobs that they need, to the tree of base and puts
@@ -129,7 +129,7 @@ func (w *Workspace) commitOnce(
 //
 // The commit's pack holds all that its parents lack. So they and the pack are the commit,
 // whatever else the mirror holds now and has lost later.
-func (r *Repo) makeCommit(
+func (m *mirror) makeCommit(
 	ctx context.Context, o *packedObjects, base plumbing.Hash, e treeEdits, blobs []newObject, s CommitSpec,
 ) (string, error) {
 	var from plumbing.Hash
@@ -196,17 +196,16 @@ func (r *Repo) makeCommit(
 	if err != nil {
 		return "", err
 	}
-	x, err := r.packNew(ctx, objs)
+	x, err := packNew(ctx, m.cache.tmp(), objs)
 	if err != nil {
 		return "", err
 	}
 	defer x.remove()
-	return id.String(), r.installPack(ctx, x, "made", nil, id)
+	return id.String(), m.install(ctx, x, "made", nil, id)
 }
 
-// packNew writes objects to a pack outside the mirrors.
-func (r *Repo) packNew(ctx context.Context, objs []newObject) (x indexedPack, err error) {
-	dir := r.cache.tmp()
+// packNew writes objects to a pack in a folder outside the mirrors.
+func packNew(ctx context.Context, dir string, objs []newObject) (x indexedPack, err error) {
 	f, err := os.CreateTemp(dir, "made-*.pack")
 	if err != nil {
 		return x, fmt.Errorf("write pack: %w", err)

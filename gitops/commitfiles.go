@@ -137,7 +137,7 @@ func (r *Repo) editFiles(ctx context.Context, o *packedObjects, parent plumbing.
 				cleanText(file, 200)))
 		}
 	}
-	return r.makeCommit(ctx, o, parent, e, blobs, CommitSpec{Message: s.Message, Author: s.Author})
+	return r.mirror.makeCommit(ctx, o, parent, e, blobs, CommitSpec{Message: s.Message, Author: s.Author})
 }
 
 // checkPath accepts paths that a tree may have.

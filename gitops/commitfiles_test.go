@@ -178,7 +178,7 @@ func TestCommitEqualsGit(t *testing.T) {
 		head = must[string](t)(w.Commit(t.Context(), testSpec(fmt.Sprint(i))))
 		git(t, w.Dir(), "add", "-A")
 		want := git(t, w.Dir(), "write-tree")
-		got := git(t, must[mirror](t)(f.repo.mirror(t.Context())).dir, "rev-parse", head+"^{tree}")
+		got := git(t, must[generation](t)(f.repo.mirror.current(t.Context())).dir, "rev-parse", head+"^{tree}")
 		if got != want {
 			ours := must[[]File](t)(f.repo.Files(t.Context(), head, ""))
 			var names []string

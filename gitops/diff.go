@@ -91,21 +91,18 @@ func (r *Repo) Diff(ctx context.Context, from, to string) (d Diff, err error) {
 // DiffHere compares two commits in the mirror without fetching: a mirror that lacks objects is [ErrNotHere]. It
 // compares at most files of the files that differ; more counts the rest.
 func (r *Repo) DiffHere(ctx context.Context, from, to string, files int) (d Diff, more int, err error) {
-	if r.bad != nil {
-		return d, 0, fmt.Errorf("diff: %w", r.bad)
-	}
-	commits, err := parseSHAs([]string{from, to})
+	commits, err := r.hashes("diff", from, to)
 	if err != nil {
-		return d, 0, fmt.Errorf("diff: %w", err)
+		return d, 0, err
 	}
-	m, ok := r.presentMirror()
+	g, ok := r.mirror.present()
 	for _, h := range commits {
-		ok = ok && (m.isMarked("fetched", h) || m.isMarked("made", h))
+		ok = ok && (g.isMarked("fetched", h) || g.isMarked("made", h))
 	}
 	if !ok {
 		return d, 0, fmt.Errorf("diff: %w", ErrNotHere)
 	}
-	objs, err := openObjects(m.dir)
+	objs, err := openObjects(g.dir)
 	if err == nil {
 		d, more, err = objs.diffCommits(ctx, commits[0], commits[1], files)
 		objs.close()

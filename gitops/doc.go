@@ -4,9 +4,10 @@
 //
 //   - A [Cache] is a directory of bare mirrors and of the state of workspaces. Several
 //     processes may use one cache directory at once, and each may be killed at any time.
-//   - A [Repo] is one remote repository with its mirror. A mirror is shallow: it holds the
-//     trees of the requested commits, and no history. It is a cache: whatever it lacks is
-//     fetched by its hash, and a broken mirror is replaced.
+//   - A [Repo] is one remote repository with its mirror. It joins a client, which speaks git's
+//     protocol with the server, and a mirror, which is the files on disk; neither knows the other.
+//     A mirror is shallow: it holds the trees of the requested commits, and no history. It is a
+//     cache: whatever it lacks is fetched by its hash, and a broken mirror is replaced.
 //   - A [Workspace] is a checkout of one commit, for an agent to work in. It has its own
 //     .git, for tools that need one, but nothing in it is trusted: the base commit and the
 //     stat cache are kept in the cache directory, out of the agent's reach.
@@ -26,5 +27,5 @@
 // checked and indexed by go-git.
 //
 // Of this module, the package imports only sia/gitignore. Start reading at cache.go, then fetch.go for reading,
-// workspace.go for changing and push.go for sending.
+// workspace.go for changing and push.go for sending; below them are mirror.go and http.go.
 package gitops

@@ -1,12 +1,10 @@
 package gitops
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -21,7 +19,7 @@ func (r *Repo) Head(ctx context.Context, branch string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	h, err := r.lsRef(ctx, "head of "+branch, ref)
+	h, err := r.client.lsRef(ctx, "head of "+branch, ref)
 	if err != nil || h.IsZero() {
 		return "", err
 	}
@@ -36,7 +34,7 @@ func (r *Repo) Fetch(ctx context.Context, branch string) (string, error) {
 		return "", err
 	}
 	if sha == "" {
-		return "", fmt.Errorf("fetch %s from %s: %w", branch, r.shownURL(), ErrNoBranch)
+		return "", fmt.Errorf("fetch %s from %s: %w", branch, r.client.url.String(), ErrNoBranch)
 	}
 	if err := r.FetchCommit(ctx, sha); err != nil {
 		return "", err
@@ -47,31 +45,25 @@ func (r *Repo) Fetch(ctx context.Context, branch string) (string, error) {
 // FetchCommit makes sure that a commit and its files are in the mirror. A commit that the server lacks is a
 // [*NotFoundError].
 func (r *Repo) FetchCommit(ctx context.Context, sha string) error {
-	if r.bad != nil {
-		return fmt.Errorf("fetch commit: %w", r.bad)
-	}
-	h, err := parseSHA(sha)
+	h, err := r.hashes("fetch commit", sha)
 	if err != nil {
 		return err
 	}
-	return r.ensureCommit(ctx, h)
+	return r.ensureCommit(ctx, h[0])
 }
 
 // ensureCommit makes sure that a commit is complete in the mirror. It was fetched, or it was made here on top of
 // complete commits.
 func (r *Repo) ensureCommit(ctx context.Context, want plumbing.Hash) error {
 	for try := 1; ; try++ {
-		m, err := r.mirror(ctx)
-		if err != nil {
-			return err
-		}
-		for again := true; err == nil && again; {
-			m, again, err = r.fetchMissing(ctx, want)
+		g, again, err := r.fetchMissing(ctx, want)
+		for again && err == nil {
+			g, again, err = r.fetchMissing(ctx, want)
 		}
 		if try == 2 || !errors.Is(err, errBroken) {
 			return err
 		}
-		if err := r.replaceBroken(ctx, m, err); err != nil {
+		if err := r.mirror.replaceBroken(ctx, g, err); err != nil {
 			return err
 		}
 	}
@@ -79,155 +71,63 @@ func (r *Repo) ensureCommit(ctx context.Context, want plumbing.Hash) error {
 
 // fetchMissing fetches the commits that want needs. A commit from [CacheOptions.Kept] may need further commits: then
 // again is true.
-func (r *Repo) fetchMissing(ctx context.Context, want plumbing.Hash) (m mirror, again bool, err error) {
-	if m, err = r.mirror(ctx); err != nil {
-		return m, false, err
+func (r *Repo) fetchMissing(ctx context.Context, want plumbing.Hash) (g generation, again bool, err error) {
+	if g, err = r.mirror.current(ctx); err != nil {
+		return g, false, err
 	}
-	lacks, err := m.missingCommits(want)
+	lacks, err := g.missingCommits(want)
 	for i := 0; err == nil && i < len(lacks); i++ {
 		var taken bool
-		if taken, err = r.takeKept(ctx, lacks[i]); err == nil && !taken {
+		if taken, err = r.mirror.takeKept(ctx, lacks[i]); err == nil && !taken {
 			err = r.fetchOne(ctx, lacks[i])
 		}
 		again = again || taken
 	}
-	return m, again, err
-}
-
-// replaceBroken replaces a broken generation.
-func (r *Repo) replaceBroken(ctx context.Context, m mirror, why error) error {
-	r.cache.log.WarnContext(ctx, "git mirror is broken, making it anew", "mirror", r.remote.Key, "error", why)
-	return r.renewMirror(ctx, m)
-}
-
-// missingCommits lists the commits to fetch so that want is complete.
-func (m mirror) missingCommits(want plumbing.Hash) ([]plumbing.Hash, error) {
-	var lacks []plumbing.Hash
-	var objs *packedObjects
-	defer func() {
-		if objs != nil {
-			objs.close()
-		}
-	}()
-	seen := map[plumbing.Hash]bool{}
-	for queue := []plumbing.Hash{want}; len(queue) > 0; {
-		h := queue[0]
-		queue = queue[1:]
-		if seen[h] || m.isMarked("fetched", h) {
-			continue
-		}
-		seen[h] = true
-		if !m.isMarked("made", h) {
-			lacks = append(lacks, h)
-			continue
-		}
-		if objs == nil {
-			var err error
-			if objs, err = openObjects(m.dir); err != nil {
-				return nil, err
-			}
-		}
-		c, err := objs.readCommit(h)
-		if err != nil {
-			return nil, fmt.Errorf("%w: %w", errBroken, err)
-		}
-		queue = append(queue, c.ParentHashes...)
-	}
-	return lacks, nil
+	return g, again, err
 }
 
 // fetchOne fetches one commit without its history. Servers of protocol version 2 serve any commit by its hash.
 func (r *Repo) fetchOne(ctx context.Context, want plumbing.Hash) error {
-	unlock, err := r.lockFetch(ctx)
+	unlock, err := r.mirror.lock(ctx, fetchLock)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	m, err := r.mirror(ctx)
+	g, err := r.mirror.current(ctx)
 	if err != nil {
 		return err
 	}
-	if m.isMarked("fetched", want) {
+	if g.isMarked("fetched", want) {
 		return nil // another fetch added it while this one waited
 	}
-	if m, err = r.compactMirror(ctx); err != nil {
+	if g, err = r.mirror.compact(ctx); err != nil {
 		return err
 	}
 	op := "fetch " + want.String()
 	for try := 1; ; try++ {
-		err = r.transferCommits(ctx, op, m, want, 1)
+		err = r.transferCommits(ctx, op, g, want, 1)
 		var said *remoteError
 		if err == nil || !errors.As(err, &said) || !strings.Contains(said.msg, "not our ref") {
 			return err
 		}
 		// A replica of the server may not have the commit yet.
 		if try == maxTries || r.cache.pause(ctx, maxWait/10) != nil {
-			return &NotFoundError{Op: op, URL: r.shownURL(), What: "commit " + want.String()}
+			return &NotFoundError{Op: op, URL: r.client.url.String(), What: "commit " + want.String()}
 		}
 	}
-}
-
-// compactMirror returns the present generation; one with too many packs is replaced first. The caller holds the fetch
-// lock.
-func (r *Repo) compactMirror(ctx context.Context) (mirror, error) {
-	m, err := r.mirror(ctx)
-	if err != nil {
-		return m, err
-	}
-	packs, err := fs.Glob(os.DirFS(m.packsDir()), "*.idx")
-	if err != nil || len(packs) < maxPacks {
-		return m, err
-	}
-	if err := r.renewMirror(ctx, m); err != nil {
-		return m, err
-	}
-	if err := r.keepBases(ctx, m); err != nil { // they are fetched when needed, if possible
-		r.cache.log.WarnContext(ctx, "commits of workspaces are not in the new mirror", "mirror", r.remote.Key, "error", err)
-	}
-	return r.mirror(ctx)
-}
-
-// keepBases copies the fetched base commits of workspaces from the previous generation to the present one: a runner
-// can't fetch them again. Whoever needs one meanwhile waits for the fetch lock.
-func (r *Repo) keepBases(ctx context.Context, old mirror) error {
-	var bases []plumbing.Hash
-	for _, s := range r.cache.knownWorkspaces() {
-		h, err := parseSHA(s.Base)
-		if err == nil && s.Key == r.remote.Key && old.isMarked("fetched", h) && !slices.Contains(bases, h) {
-			bases = append(bases, h)
-		}
-	}
-	if len(bases) == 0 {
-		return nil
-	}
-	o, err := openObjects(old.dir)
-	if err != nil {
-		return err
-	}
-	defer o.close()
-	objs, err := o.wholeCommits(bases...)
-	if err != nil {
-		return err
-	}
-	x, err := r.packNew(ctx, objs)
-	if err != nil {
-		return err
-	}
-	defer x.remove()
-	return r.installPack(ctx, x, "fetched", bases, bases...)
 }
 
 // transferCommits fetches a commit and its nearest ancestors, depth commits in all, and marks it.
-func (r *Repo) transferCommits(ctx context.Context, op string, m mirror, want plumbing.Hash, depth int) error {
-	haves, _, err := m.markedCommits("fetched")
+func (r *Repo) transferCommits(ctx context.Context, op string, g generation, want plumbing.Hash, depth int) error {
+	haves, _, err := g.markedCommits("fetched")
 	if err != nil {
 		return err
 	}
-	shallow, err := m.shallowCommits()
+	shallow, err := g.shallowCommits()
 	if err != nil {
 		return err
 	}
-	objs, err := openObjects(m.dir)
+	objs, err := openObjects(g.dir)
 	if err != nil {
 		return err
 	}
@@ -235,7 +135,7 @@ func (r *Repo) transferCommits(ctx context.Context, op string, m mirror, want pl
 	if depth > 1 {
 		haves = nil // otherwise the server may omit a commit in between, and we lack its files
 	}
-	d, err := r.download(ctx, op, fetchRequest{want: want, depth: depth, haves: haves, shallow: shallow})
+	d, err := r.client.download(ctx, op, fetchRequest{want: want, depth: depth, haves: haves, shallow: shallow})
 	if err != nil {
 		return err
 	}
@@ -245,7 +145,7 @@ func (r *Repo) transferCommits(ctx context.Context, op string, m mirror, want pl
 		return fmt.Errorf("%s: %w", op, err)
 	}
 	defer x.remove()
-	return r.installPack(ctx, x, "fetched", d.shallow, want)
+	return r.mirror.install(ctx, x, "fetched", d.shallow, want)
 }
 
 // viewCommit calls read on the mirror with the commit in it. When the mirror is broken, it is replaced and read is
@@ -260,19 +160,16 @@ func (r *Repo) viewCommit(ctx context.Context, op, sha string, read func(*packed
 func (r *Repo) viewCommits(
 	ctx context.Context, op string, shas []string, read func(*packedObjects, []plumbing.Hash) error,
 ) error {
-	if r.bad != nil {
-		return fmt.Errorf("%s: %w", op, r.bad)
-	}
-	commits, err := parseSHAs(shas)
+	commits, err := r.hashes(op, shas...)
 	if err != nil {
-		return fmt.Errorf("%s: %w", op, err)
+		return err
 	}
 	for try := 1; ; try++ {
-		m, err := r.ensureCommits(ctx, commits)
+		g, err := r.ensureCommits(ctx, commits)
 		if err != nil {
 			return fmt.Errorf("%s: %w", op, err)
 		}
-		objs, err := openObjects(m.dir)
+		objs, err := openObjects(g.dir)
 		if err == nil {
 			err = read(objs, commits)
 			objs.close()
@@ -283,7 +180,7 @@ func (r *Repo) viewCommits(
 		if try == 2 || !errors.Is(err, errBroken) && !errors.Is(err, errNoObject) {
 			return fmt.Errorf("%s: %w", op, err)
 		}
-		if err := r.replaceBroken(ctx, m, err); err != nil {
+		if err := r.mirror.replaceBroken(ctx, g, err); err != nil {
 			return fmt.Errorf("%s: %w", op, err)
 		}
 	}
@@ -291,22 +188,31 @@ func (r *Repo) viewCommits(
 
 // ensureCommits makes sure that commits are complete in one generation of the mirror. A mirror that is replaced on the
 // way has lost the commits checked before.
-func (r *Repo) ensureCommits(ctx context.Context, commits []plumbing.Hash) (mirror, error) {
+func (r *Repo) ensureCommits(ctx context.Context, commits []plumbing.Hash) (generation, error) {
 	for try := 1; ; try++ {
-		before, err := r.mirror(ctx)
+		before, err := r.mirror.current(ctx)
 		if err != nil {
-			return mirror{}, err
+			return generation{}, err
 		}
 		for _, h := range commits {
 			if err := r.ensureCommit(ctx, h); err != nil {
-				return mirror{}, err
+				return generation{}, err
 			}
 		}
-		m, err := r.mirror(ctx)
-		if err != nil || m == before || try == maxTries {
-			return m, err
+		g, err := r.mirror.current(ctx)
+		if err != nil || g == before || try == maxTries {
+			return g, err
 		}
 	}
+}
+
+// hashes parses ids of commits, if the remote can be used.
+func (r *Repo) hashes(op string, shas ...string) ([]plumbing.Hash, error) {
+	out, err := parseSHAs(shas)
+	if err = cmp.Or(r.bad, err); err != nil {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	return out, nil
 }
 
 func parseSHAs(shas []string) ([]plumbing.Hash, error) {

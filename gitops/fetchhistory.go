@@ -17,43 +17,40 @@ func (r *Repo) FetchHistory(ctx context.Context, branch string, depth int) (*His
 		return nil, err
 	}
 	if sha == "" {
-		return nil, fmt.Errorf("%s from %s: %w", op, r.shownURL(), ErrNoBranch)
+		return nil, fmt.Errorf("%s from %s: %w", op, r.client.url.String(), ErrNoBranch)
 	}
 	tip := plumbing.NewHash(sha)
-	m, err := r.historyMirror(ctx, op, tip, depth)
+	g, err := r.fetchAncestors(ctx, op, tip, depth)
 	if err != nil {
 		return nil, err
 	}
-	repo, err := openGitFolder(m.dir)
+	repo, err := openGitFolder(g.dir)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
-	return &History{repo: repo, dir: m.dir, head: tip, origin: r.shownURL()}, nil
+	return &History{repo: repo, dir: g.dir, head: tip, origin: r.client.url.String()}, nil
 }
 
-// historyMirror returns the mirror with the commit and its ancestors. A mirror with many packs is replaced first.
-func (r *Repo) historyMirror(ctx context.Context, op string, tip plumbing.Hash, depth int) (mirror, error) {
-	if _, err := r.mirror(ctx); err != nil { // it makes the folder of the lock
-		return mirror{}, err
-	}
-	unlock, err := r.lockFetch(ctx)
+// fetchAncestors returns the generation with the commit and its ancestors. A mirror with many packs is replaced first.
+func (r *Repo) fetchAncestors(ctx context.Context, op string, tip plumbing.Hash, depth int) (generation, error) {
+	unlock, err := r.mirror.lock(ctx, fetchLock)
 	if err != nil {
-		return mirror{}, err
+		return generation{}, err
 	}
 	defer unlock()
-	m, err := r.mirror(ctx)
-	if err != nil || m.isMarked("fetched", tip) {
-		return m, err
+	g, err := r.mirror.current(ctx)
+	if err != nil || g.isMarked("fetched", tip) {
+		return g, err
 	}
-	if tips, _, err := m.markedCommits("fetched"); err != nil || len(tips) >= maxHistories {
-		if err := r.renewMirror(ctx, m); err != nil {
-			return m, err
+	if tips, _, err := g.markedCommits("fetched"); err != nil || len(tips) >= maxHistories {
+		if err := r.mirror.renew(ctx, g); err != nil {
+			return g, err
 		}
-		if m, err = r.mirror(ctx); err != nil {
-			return m, err
+		if g, err = r.mirror.current(ctx); err != nil {
+			return g, err
 		}
 	}
-	return m, r.transferCommits(ctx, op, m, tip, max(depth, 2))
+	return g, r.transferCommits(ctx, op, g, tip, max(depth, 2))
 }
 
 // maxHistories is how many complete histories a mirror holds before it is replaced.
@@ -62,20 +59,17 @@ const maxHistories = 3
 // OpenCommits opens commits for reading, and fetches those that the mirror lacks. Their ancestors are not available.
 // The caller closes the result. When the mirror is replaced meanwhile, reads may return [ErrMissing].
 func (r *Repo) OpenCommits(ctx context.Context, shas ...string) (*History, error) {
-	if r.bad != nil {
-		return nil, fmt.Errorf("open commits: %w", r.bad)
+	commits, err := r.hashes("open commits", shas...)
+	if err != nil {
+		return nil, err
 	}
-	commits, err := parseSHAs(shas)
+	g, err := r.ensureCommits(ctx, commits)
 	if err != nil {
 		return nil, fmt.Errorf("open commits: %w", err)
 	}
-	m, err := r.ensureCommits(ctx, commits)
+	repo, err := openGitFolder(g.dir)
 	if err != nil {
 		return nil, fmt.Errorf("open commits: %w", err)
 	}
-	repo, err := openGitFolder(m.dir)
-	if err != nil {
-		return nil, fmt.Errorf("open commits: %w", err)
-	}
-	return &History{repo: repo, dir: m.dir, origin: r.shownURL()}, nil
+	return &History{repo: repo, dir: g.dir, origin: r.client.url.String()}, nil
 }

@@ -44,25 +44,18 @@ func (r *Repo) FetchNamesOf(ctx context.Context, sha string) ([]HistoryNames, er
 }
 
 func (r *Repo) fetchNames(ctx context.Context, sha string, exactly bool) ([]HistoryNames, error) {
-	if r.bad != nil {
-		return nil, fmt.Errorf("fetch the names of a history: %w", r.bad)
-	}
-	tip, err := parseSHA(sha)
+	tip, err := r.hashes("fetch the names of a history", sha)
 	if err != nil {
-		return nil, fmt.Errorf("fetch the names of a history: %w", err)
-	}
-	if _, err := r.mirror(ctx); err != nil { // it makes the folder
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, namesWithin)
 	defer cancel()
-	// A separate lock: attempts that need files don't wait for names.
-	unlock, err := lock(ctx, filepath.Join(r.dir, "names.lock"))
+	unlock, err := r.mirror.lock(ctx, namesLock)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	file := filepath.Join(r.dir, namesFile)
+	file := filepath.Join(r.mirror.dir, namesFile)
 	var kept keptNames
 	if b, err := os.ReadFile(file); err == nil && json.Unmarshal(b, &kept) == nil {
 		if age := r.cache.now().Sub(kept.At); age >= 0 && age < namesFor && (!exactly || kept.Tip == sha) {
@@ -70,12 +63,12 @@ func (r *Repo) fetchNames(ctx context.Context, sha string, exactly bool) ([]Hist
 		}
 	}
 	kept = keptNames{At: r.cache.now(), Tip: sha}
-	kept.Commits, err = r.downloadNames(ctx, "fetch the names behind "+sha, tip)
+	kept.Commits, err = r.downloadNames(ctx, "fetch the names behind "+sha, tip[0])
 	var refused *remoteError
 	switch {
 	case err == nil:
 	case errors.Is(err, ErrTooLarge), errors.Is(err, errNoFilter), errors.As(err, &refused):
-		r.cache.log.InfoContext(ctx, "no names of a history", "mirror", r.remote.Key, "error", err)
+		r.cache.log.InfoContext(ctx, "no names of a history", "mirror", r.mirror.key, "error", err)
 	default:
 		return nil, err
 	}
@@ -86,7 +79,7 @@ var errNoFilter = errors.New("the server can't leave contents out")
 
 // downloadNames fetches commits and trees into a temporary folder and reads the names.
 func (r *Repo) downloadNames(ctx context.Context, op string, tip plumbing.Hash) ([]HistoryNames, error) {
-	at, err := r.handshake(ctx, op)
+	at, err := r.client.handshake(ctx, op)
 	if err != nil {
 		return nil, err
 	}
@@ -98,11 +91,11 @@ func (r *Repo) downloadNames(ctx context.Context, op string, tip plumbing.Hash) 
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
 	defer func() { _ = r.cache.remove(dir) }() // a remainder is removed as a leftover
-	m := mirror{dir}
-	if err := os.MkdirAll(m.packsDir(), 0o700); err != nil {
+	g := generation{dir}
+	if err := os.MkdirAll(g.packsDir(), 0o700); err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
-	d, err := r.download(ctx, op,
+	d, err := r.client.download(ctx, op,
 		fetchRequest{want: tip, depth: mostNamedCommits, filter: "blob:none", most: maxNamesPack})
 	if err != nil {
 		return nil, err
@@ -112,11 +105,10 @@ func (r *Repo) downloadNames(ctx context.Context, op string, tip plumbing.Hash) 
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
-	name := filepath.Join(m.packsDir(), "pack-"+x.checksum.String())
-	if err := errors.Join(os.Rename(x.base+".pack", name+".pack"), os.Rename(x.base+".idx", name+".idx")); err != nil {
+	if err := g.addPack(x); err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
-	if err := m.addShallow(d.shallow); err != nil {
+	if err := g.addShallow(d.shallow); err != nil {
 		return nil, err
 	}
 	repo, err := openGitFolder(dir)

@@ -136,7 +136,7 @@ func TestMergeOfHostileTrees(t *testing.T) {
 					continue
 				}
 				must0(t, err)
-				dir := must[mirror](t)(f.repo.mirror(ctx)).dir
+				dir := must[generation](t)(f.repo.mirror.current(ctx)).dir
 				git(t, dir, "-c", "fsck.multipleAuthors=ignore", "fsck", "--strict", "--connectivity-only", m.SHA)
 				if out := git(t, dir, "ls-tree", "-r", "--name-only", m.SHA); strings.Count("\n"+out+"\n", "\nx\n") > 1 {
 					t.Errorf("merge %d has\n%s", i, out)

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -29,6 +30,13 @@ const (
 // advertisement is the path, below a repository's URL, of the server's refs and capabilities.
 const advertisement = "/info/refs"
 
+// client speaks the git protocol with one remote. It knows nothing of mirrors. Safe for concurrent use.
+type client struct {
+	cache  *Cache // for its settings, and for what its clients know of servers
+	remote Remote
+	url    *url.URL // without credentials; nil: the remote is invalid
+}
+
 // gitRequest is one HTTP exchange with a git server.
 type gitRequest struct {
 	op      string // for errors, such as "fetch main"
@@ -39,59 +47,53 @@ type gitRequest struct {
 	size    int64     // of body
 }
 
-// askGit sends q to base and returns an answer of git's, never an HTML page. Closing the body ends the exchange.
-func (r *Repo) askGit(ctx context.Context, base *url.URL, q gitRequest) (*http.Response, error) {
+// readAnswer sends q to base, calls read with the answer, and returns the address of the repository that answered.
+func (c *client) readAnswer(
+	ctx context.Context, base *url.URL, q gitRequest, read func(*pktReader) error,
+) (*url.URL, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, q.timeout, fmt.Errorf("no complete answer within %v: %w", q.timeout,
 		context.DeadlineExceeded))
-	resp, err := r.exchangeOnce(ctx, base, q)
+	defer cancel()
+	resp, err := c.exchange(ctx, base, q)
 	if err != nil {
-		cancel()
 		return nil, err
 	}
-	body := resp.Body
-	resp.Body = closingReader{body, func() error {
-		defer cancel()
-		return body.Close()
-	}}
-	return resp, nil
+	defer resp.Body.Close()
+	if err := read(newPktReader(resp.Body)); err != nil {
+		return nil, c.readError(ctx, q.op, err)
+	}
+	at := *base
+	at.Path = strings.TrimSuffix(resp.Request.URL.Path, advertisement)
+	return &at, nil
 }
 
-// closingReader is a reader that calls end on Close.
-type closingReader struct {
-	io.Reader
-	end func() error
-}
-
-// Close implements io.Closer.
-func (c closingReader) Close() error { return c.end() }
-
-// exchangeOnce carries out one exchange. When the server does not find the repository with the first token, it tries
-// [Remote.Other].
-func (r *Repo) exchangeOnce(ctx context.Context, base *url.URL, q gitRequest) (*http.Response, error) {
+// exchange carries out one exchange with the repository at base, and returns an answer of git's, never an HTML page.
+// When the server does not find the repository with the first token, it tries [Remote.Other].
+func (c *client) exchange(ctx context.Context, base *url.URL, q gitRequest) (*http.Response, error) {
 	secret := ""
-	if r.remote.Token != nil {
+	if c.remote.Token != nil {
 		var err error
-		if secret, err = r.remote.Token(ctx); err != nil {
+		if secret, err = c.remote.Token(ctx); err != nil {
 			return nil, fmt.Errorf("%s %s: get token: %w", q.op, base, err)
 		}
 	}
 	renewed := false // an expired token is renewed once
 	for first := secret; ; {
-		resp, err := r.sendOnce(ctx, base, q, secret)
+		resp, err := c.sendOnce(ctx, base, q, secret)
 		if err != nil {
 			return nil, err
 		}
 		if isGitAnswer(resp, q) {
-			if secret != first && r.remote.Took != nil {
-				r.remote.Took(secret)
+			if secret != first && c.remote.Took != nil {
+				c.remote.Took(secret)
 			}
 			return resp, nil
 		}
 		expired := resp.StatusCode == http.StatusUnauthorized && !renewed
 		renewed = renewed || expired
-		other, err := r.otherToken(ctx, q, resp, secret, expired)
+		other, err := c.otherToken(ctx, q, resp, secret, expired)
 		if err == nil && other == "" {
-			err = r.refusalError(q.op, resp, secret)
+			err = c.refusalError(q.op, resp, secret)
 		}
 		resp.Body.Close()
 		if err != nil {
@@ -102,7 +104,7 @@ func (r *Repo) exchangeOnce(ctx context.Context, base *url.URL, q gitRequest) (*
 }
 
 // sendOnce sends a request of an exchange.
-func (r *Repo) sendOnce(ctx context.Context, base *url.URL, q gitRequest, secret string) (*http.Response, error) {
+func (c *client) sendOnce(ctx context.Context, base *url.URL, q gitRequest, secret string) (*http.Response, error) {
 	method, target := http.MethodPost, base.JoinPath(q.service)
 	if q.body == nil {
 		method, target = http.MethodGet, base.JoinPath(advertisement)
@@ -121,17 +123,17 @@ func (r *Repo) sendOnce(ctx context.Context, base *url.URL, q gitRequest, secret
 	if q.v2 {
 		req.Header.Set("Git-Protocol", "version=2")
 	}
-	if r.remote.Token != nil {
+	if c.remote.Token != nil {
 		req.SetBasicAuth("x-access-token", secret)
 	}
 	if q.service == "git-receive-pack" && q.body != nil {
-		if err := r.cache.mayPush(ctx); err != nil {
+		if err := c.cache.mayPush(ctx); err != nil {
 			return nil, fmt.Errorf("%s: %w", q.op, err)
 		}
 	}
-	resp, err := r.cache.client.Do(req)
+	resp, err := c.cache.http.Do(req)
 	if err != nil {
-		return nil, r.networkError(ctx, q.op, err)
+		return nil, c.networkError(ctx, q.op, err)
 	}
 	return resp, nil
 }
@@ -151,10 +153,10 @@ func isGitAnswer(resp *http.Response, q gitRequest) bool {
 
 // otherToken returns another token for a retry of the exchange; "" when there is none, or when the request can't be
 // sent again.
-func (r *Repo) otherToken(
+func (c *client) otherToken(
 	ctx context.Context, q gitRequest, resp *http.Response, refused string, expired bool,
 ) (string, error) {
-	if !expired && resp.StatusCode != http.StatusNotFound || r.remote.Other == nil || refused == "" {
+	if !expired && resp.StatusCode != http.StatusNotFound || c.remote.Other == nil || refused == "" {
 		return "", nil
 	}
 	if q.body != nil {
@@ -166,19 +168,35 @@ func (r *Repo) otherToken(
 			return "", fmt.Errorf("%s: read the request again: %w", q.op, err)
 		}
 	}
-	other, err := r.remote.Other(ctx, refused, expired)
+	other, err := c.remote.Other(ctx, refused, expired)
 	if err != nil {
-		return "", fmt.Errorf("%s %s: get another token: %w", q.op, r.shownURL(), err)
+		return "", fmt.Errorf("%s %s: get another token: %w", q.op, c.url.String(), err)
 	}
 	return other, nil
 }
 
 // networkError wraps the error of an exchange that broke off.
-func (r *Repo) networkError(ctx context.Context, op string, err error) error {
+func (c *client) networkError(ctx context.Context, op string, err error) error {
 	if cause := context.Cause(ctx); cause != nil && ctx.Err() != nil {
 		err = cause
 	}
-	return &NetworkError{Op: op, URL: r.shownURL(), Err: dropURL(err)}
+	return &NetworkError{Op: op, URL: c.url.String(), Err: dropURL(err)}
+}
+
+// readError classifies an error while reading an answer.
+func (c *client) readError(ctx context.Context, op string, err error) error {
+	var said *remoteError
+	var path *os.PathError
+	switch {
+	case errors.As(err, &said), errors.Is(err, ErrTooLarge):
+		return fmt.Errorf("%s %s: %w", op, c.url.String(), err)
+	case errors.Is(err, errPkt):
+		return &ServerError{Op: op, URL: c.url.String(), Status: 200, Detail: err.Error()}
+	case errors.As(err, &path):
+		return fmt.Errorf("%s: %w", op, err)
+	default:
+		return c.networkError(ctx, op, err)
+	}
 }
 
 // dropURL removes the URL that net/http puts into its errors.
@@ -203,7 +221,7 @@ func followRename(req *http.Request, via []*http.Request) error {
 }
 
 // refusalError turns an answer that is not git's into an error.
-func (r *Repo) refusalError(op string, resp *http.Response, secret string) error {
+func (c *client) refusalError(op string, resp *http.Response, secret string) error {
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, 2<<10))
 	text := string(body)
 	if strings.Contains(resp.Header.Get("Content-Type"), "html") {
@@ -213,19 +231,20 @@ func (r *Repo) refusalError(op string, resp *http.Response, secret string) error
 		text = strings.ReplaceAll(text, secret, "***")
 	}
 	text = cleanText(text, 300)
-	wait := retryAfter(resp.Header, r.cache.now())
+	wait := retryAfter(resp.Header, c.cache.now())
 	switch code := resp.StatusCode; {
 	case code >= 300 && code < 400:
-		return &ServerError{Op: op, URL: r.shownURL(), Status: code, Detail: "it redirects to another host, or without end"}
+		return &ServerError{Op: op, URL: c.url.String(), Status: code, Detail: "it redirects to another host, or without " +
+			"end"}
 	case code == http.StatusUnauthorized, code == http.StatusForbidden && wait == 0:
-		return &AuthError{Op: op, URL: r.shownURL(), Status: code, Detail: text}
+		return &AuthError{Op: op, URL: c.url.String(), Status: code, Detail: text}
 	case code == http.StatusNotFound, code == http.StatusGone:
-		return &NotFoundError{Op: op, URL: r.shownURL(), What: "repository", Detail: text}
+		return &NotFoundError{Op: op, URL: c.url.String(), What: "repository", Detail: text}
 	case code == http.StatusOK:
-		return &ServerError{Op: op, URL: r.shownURL(), Status: code, Detail: "the answer is not git's; is the URL a " +
+		return &ServerError{Op: op, URL: c.url.String(), Status: code, Detail: "the answer is not git's; is the URL a " +
 			"repository's?"}
 	default:
-		return &ServerError{Op: op, URL: r.shownURL(), Status: code, RetryAfter: wait, Detail: text}
+		return &ServerError{Op: op, URL: c.url.String(), Status: code, RetryAfter: wait, Detail: text}
 	}
 }
 
@@ -242,7 +261,7 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 }
 
 // retry calls an idempotent read until it succeeds, fails permanently, or maxTries is reached.
-func (r *Repo) retry(ctx context.Context, read func() error) error {
+func (c *client) retry(ctx context.Context, read func() error) error {
 	for try := 1; ; try++ {
 		err := read()
 		if err == nil || try == maxTries || ctx.Err() != nil {
@@ -262,9 +281,9 @@ func (r *Repo) retry(ctx context.Context, read func() error) error {
 		default:
 			return err
 		}
-		r.cache.log.DebugContext(ctx, "git read failed, trying again", "mirror", r.remote.Key, "try", try, "wait", wait,
+		c.cache.log.DebugContext(ctx, "git read failed, trying again", "mirror", c.remote.Key, "try", try, "wait", wait,
 			"error", err)
-		if r.cache.pause(ctx, wait) != nil {
+		if c.cache.pause(ctx, wait) != nil {
 			return err
 		}
 	}

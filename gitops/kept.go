@@ -109,24 +109,24 @@ func (o *packedObjects) withObjects(c *object.Commit, find *missingObjects) ([]n
 }
 
 // takeKept adds a commit from [CacheOptions.Kept] to the mirror and reports whether there was one.
-func (r *Repo) takeKept(ctx context.Context, want plumbing.Hash) (taken bool, err error) {
-	if r.cache.kept == nil {
+func (m *mirror) takeKept(ctx context.Context, want plumbing.Hash) (taken bool, err error) {
+	if m.cache.kept == nil {
 		return false, nil
 	}
-	pack, err := r.cache.kept(ctx, r.remote.Key, want.String())
+	pack, err := m.cache.kept(ctx, m.key, want.String())
 	if err != nil || pack == nil {
 		return false, err
 	}
-	unlock, err := r.lockFetch(ctx)
+	unlock, err := m.lock(ctx, fetchLock)
 	if err != nil {
 		return false, err
 	}
 	defer unlock()
-	x, err := r.unpack(bytes.NewReader(pack), want, packLimits{}) // its hashes prove that it is complete
-	if err != nil {                                               // the server may have it
-		r.cache.log.WarnContext(ctx, "kept commit can't be used", "mirror", r.remote.Key, "commit", want, "error", err)
+	x, err := unpack(m.cache.tmp(), bytes.NewReader(pack), want, packLimits{}) // its hashes prove that it is complete
+	if err != nil {                                                            // the server may have it
+		m.cache.log.WarnContext(ctx, "kept commit can't be used", "mirror", m.key, "commit", want, "error", err)
 		return false, nil
 	}
 	defer x.remove()
-	return true, r.installPack(ctx, x, "made", nil, want)
+	return true, m.install(ctx, x, "made", nil, want)
 }

@@ -37,7 +37,7 @@ func TestKeptCommits(t *testing.T) {
 
 	elsewhere := func(kept map[string][]byte) *Repo {
 		return openCache(t, t.TempDir(), CacheOptions{Kept: func(_ context.Context, key, sha string) ([]byte, error) {
-			if key != f.repo.remote.Key {
+			if key != f.repo.client.remote.Key {
 				t.Errorf("asked for a commit of %q", key)
 			}
 			return kept[sha], nil

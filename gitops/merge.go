@@ -70,7 +70,7 @@ func (r *Repo) Merge(
 		for _, p := range slices.Sorted(maps.Keys(t.conflicts)) {
 			m.Conflicts = append(m.Conflicts, Conflict{p, t.conflicts[p]})
 		}
-		m.SHA, err = r.makeCommit(ctx, o, at[1], t.edits, t.blobs, s)
+		m.SHA, err = r.mirror.makeCommit(ctx, o, at[1], t.edits, t.blobs, s)
 		return err
 	})
 	if err != nil {

@@ -63,9 +63,9 @@ func importTrees(t interface{ Fatalf(string, ...any) }, bare string, merges ...[
 }
 
 // holdAll puts all packs of the server into the mirror, as if the commits had been fetched.
-func (f *fixture) holdAll(commits [][3]string) mirror {
+func (f *fixture) holdAll(commits [][3]string) generation {
 	f.t.Helper()
-	m := must[mirror](f.t)(f.repo.mirror(f.t.Context()))
+	m := must[generation](f.t)(f.repo.mirror.current(f.t.Context()))
 	for _, file := range must[[]string](f.t)(filepath.Glob(filepath.Join(f.bare, "objects/pack/pack-*"))) {
 		must0(f.t, copyFile(file, filepath.Join(m.packsDir(), filepath.Base(file))))
 	}
@@ -83,7 +83,7 @@ func (f *fixture) tree(sha string) fileTree {
 	tree := fileTree{}
 	for _, file := range must[[]File](f.t)(f.repo.Files(f.t.Context(), sha, "")) {
 		if file.Mode.IsDir() {
-			m := must[mirror](f.t)(f.repo.mirror(f.t.Context()))
+			m := must[generation](f.t)(f.repo.mirror.current(f.t.Context()))
 			tree[file.Path] = "m:" + git(f.t, m.dir, "rev-parse", sha+":"+file.Path)
 			continue
 		}

@@ -32,10 +32,10 @@ func (f *fixture) merges() (base, ours, theirs string) {
 // sentObjects pushes a commit to a branch and returns which objects the server got.
 func (f *fixture) sentObjects(branch, sha, expect string) []string {
 	f.t.Helper()
-	o := must[mirror](f.t)(f.repo.mirror(f.t.Context()))
+	o := must[generation](f.t)(f.repo.mirror.current(f.t.Context()))
 	objs := must[*packedObjects](f.t)(openObjects(o.dir))
 	defer objs.close()
-	_, at, err := f.repo.discoverRefs(f.t.Context(), "test", "refs/heads/"+branch)
+	at, err := f.repo.client.discoverRefs(f.t.Context(), "test", "refs/heads/"+branch)
 	must0(f.t, err)
 	var out []string
 	for _, n := range must[[]newObject](f.t)(objs.unsentObjects(plumbing.NewHash(sha), at.has)) {
@@ -117,7 +117,7 @@ func TestCommitParents(t *testing.T) {
 	if _, err := w.Commit(ctx, testSpec("none")); !errors.Is(err, ErrEmpty) {
 		t.Errorf("without parents: %v", err)
 	}
-	dir := must[mirror](t)(f.repo.mirror(ctx)).dir
+	dir := must[generation](t)(f.repo.mirror.current(ctx)).dir
 	for name, c := range map[string]struct{ given, want []string }{
 		"one":       {[]string{theirs}, []string{theirs}},
 		"two":       {[]string{ours, theirs}, []string{ours, theirs}},
@@ -236,7 +236,7 @@ func TestMergeInOvergrownMirror(t *testing.T) {
 	if got := must[Merged](t)(f.repo.Merge(ctx, base, ours, theirs, testSpec("m"), MergeLabels{})); !cmp.Equal(got, want) {
 		t.Errorf("merged %v, want %v", got, want)
 	}
-	now := must[mirror](t)(f.repo.mirror(ctx))
+	now := must[generation](t)(f.repo.mirror.current(ctx))
 	if now == m {
 		t.Fatal("the mirror was not renewed")
 	}
@@ -245,7 +245,7 @@ func TestMergeInOvergrownMirror(t *testing.T) {
 	made := must[Merged](t)(f.repo.Merge(ctx, base, ours, theirs, testSpec("another message"), MergeLabels{}))
 	git(t, f.bare, "branch", "-D", "elsewhere")
 	git(t, f.bare, "gc", "-q", "--prune=now")
-	must0(t, f.repo.renewMirror(ctx, now))
+	must0(t, f.repo.mirror.renew(ctx, now))
 	must0(t, f.repo.Push(ctx, "b", made.SHA, ""))
 	git(t, f.bare, "fsck", "--strict", "--full")
 }

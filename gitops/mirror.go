@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,20 +15,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// A mirror's folder holds generations and the file "current", which names the present one. Each generation is a bare
-// repository. A broken or overgrown generation is replaced. The old one is removed an hour later, so that its readers
-// can finish. Within a generation:
-//
-//	objects/pack/         packs only, no loose objects
-//	shallow               the commits with parents that we don't have
-//	refs/sia/fetched/<sha>  commits that came from the server with all their files
-//	refs/sia/made/<sha>     commits made here; their packs hold all that their parents lack
-//
-// Files appear complete and in the order objects, index, ref; nothing is changed in place. So a kill at any point
-// leaves a valid repository.
-
 const (
-	currentFile = "current"
+	currentFile = "current" // names the present generation
 	// retireAfter is how long an old generation is kept for its readers.
 	retireAfter = time.Hour
 	// maxPacks is the number of packs at which a mirror is replaced, so that finding an object and making a workspace
@@ -39,113 +26,110 @@ const (
 	keepMade = 30 * 24 * time.Hour
 )
 
-// mirror is one generation.
-type mirror struct{ dir string }
-
-func (m mirror) packsDir() string { return filepath.Join(m.dir, "objects", "pack") }
-func (m mirror) refPath(kind, sha string) string {
-	return filepath.Join(m.dir, "refs", "sia", kind, sha)
+// mirror is the copy of one remote on this disk. It knows nothing of the server: what it lacks, [Repo] fetches. Its
+// folder holds generations and the file "current". A broken or overgrown generation is replaced. The old one is removed
+// an hour later, so that its readers can finish. Safe for concurrent use, also by several processes.
+type mirror struct {
+	cache *Cache
+	key   string // of the remote
+	dir   string
 }
 
-// isMarked reports whether a commit is complete and has the mark kind, "fetched" or "made".
-func (m mirror) isMarked(kind string, h plumbing.Hash) bool {
-	_, err := os.Lstat(m.refPath(kind, h.String()))
-	return err == nil
+// The locks of a mirror.
+const (
+	writeLock = "write.lock" // held for a change
+	fetchLock = "fetch.lock" // held for a transfer, so that nothing is fetched twice
+	namesLock = "names.lock" // a separate one: attempts that need files don't wait for names
+)
+
+// lock waits for one of the mirror's locks and returns the function that releases it.
+func (m *mirror) lock(ctx context.Context, name string) (func(), error) {
+	if err := os.MkdirAll(m.dir, 0o700); err != nil {
+		return nil, fmt.Errorf("make mirror: %w", err)
+	}
+	return lock(ctx, filepath.Join(m.dir, name))
 }
 
-// mirror returns the present generation, and makes the first one.
-func (r *Repo) mirror(ctx context.Context) (mirror, error) {
-	if m, ok := r.presentMirror(); ok {
-		return m, nil
+// current returns the present generation, and makes the first one.
+func (m *mirror) current(ctx context.Context) (generation, error) {
+	if g, ok := m.present(); ok {
+		return g, nil
 	}
-	if err := os.MkdirAll(r.dir, 0o700); err != nil {
-		return mirror{}, fmt.Errorf("make mirror: %w", err)
-	}
-	unlock, err := r.lockWrite(ctx)
+	unlock, err := m.lock(ctx, writeLock)
 	if err != nil {
-		return mirror{}, err
+		return generation{}, err
 	}
 	defer unlock()
-	if m, ok := r.presentMirror(); ok {
-		return m, nil
+	if g, ok := m.present(); ok {
+		return g, nil
 	}
-	return r.newGeneration(ctx, mirror{})
+	return m.newGeneration(ctx, generation{})
 }
 
-func (r *Repo) presentMirror() (mirror, bool) {
-	name, err := os.ReadFile(filepath.Join(r.dir, currentFile))
+func (m *mirror) present() (generation, bool) {
+	name, err := os.ReadFile(filepath.Join(m.dir, currentFile))
 	if err != nil || !strings.HasPrefix(string(name), "g-") || strings.ContainsAny(string(name), `/\`) {
-		return mirror{}, false
+		return generation{}, false
 	}
-	m := mirror{filepath.Join(r.dir, string(name))}
-	st, err := os.Stat(m.packsDir())
-	return m, err == nil && st.IsDir()
+	g := generation{filepath.Join(m.dir, string(name))}
+	st, err := os.Stat(g.packsDir())
+	return g, err == nil && st.IsDir()
 }
 
-// lockWrite locks the mirror for a change.
-func (r *Repo) lockWrite(ctx context.Context) (func(), error) {
-	return lock(ctx, filepath.Join(r.dir, "write.lock"))
-}
-
-// lockFetch locks the mirror for a transfer, so that nothing is fetched twice.
-func (r *Repo) lockFetch(ctx context.Context) (func(), error) {
-	return lock(ctx, filepath.Join(r.dir, "fetch.lock"))
-}
-
-// renewMirror replaces a generation by one with only the commits made here. From a broken one nothing is carried over:
+// renew replaces a generation by one with only the commits made here. From a broken one nothing is carried over:
 // [CacheOptions.Kept] has what must not be lost. It does nothing if the generation was already replaced.
-func (r *Repo) renewMirror(ctx context.Context, old mirror) error {
-	unlock, err := r.lockWrite(ctx)
+func (m *mirror) renew(ctx context.Context, old generation) error {
+	unlock, err := m.lock(ctx, writeLock)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	if m, ok := r.presentMirror(); ok && m != old {
+	if g, ok := m.present(); ok && g != old {
 		return nil
 	}
-	_, err = r.newGeneration(ctx, old)
+	_, err = m.newGeneration(ctx, old)
 	return err
 }
 
 // newGeneration requires the write lock.
-func (r *Repo) newGeneration(ctx context.Context, old mirror) (mirror, error) {
-	dir, err := os.MkdirTemp(r.dir, "g-*")
+func (m *mirror) newGeneration(ctx context.Context, old generation) (generation, error) {
+	dir, err := os.MkdirTemp(m.dir, "g-*")
 	if err != nil {
-		return mirror{}, fmt.Errorf("make mirror: %w", err)
+		return generation{}, fmt.Errorf("make mirror: %w", err)
 	}
-	m := mirror{dir}
-	err = errors.Join(os.MkdirAll(m.packsDir(), 0o700), os.MkdirAll(m.refPath("fetched", ""), 0o700),
-		os.MkdirAll(m.refPath("made", ""), 0o700),
+	g := generation{dir}
+	err = errors.Join(os.MkdirAll(g.packsDir(), 0o700), os.MkdirAll(g.refPath("fetched", ""), 0o700),
+		os.MkdirAll(g.refPath("made", ""), 0o700),
 		os.WriteFile(filepath.Join(dir, "HEAD"), []byte("ref: refs/heads/main\n"), 0o600),
 		os.WriteFile(filepath.Join(dir, "config"), []byte("[core]\n\trepositoryformatversion = 0\n\tbare = true\n"), 0o600))
 	if err == nil && old.dir != "" {
-		if err = r.carryOver(ctx, old, m); errors.Is(err, errBroken) || errors.Is(err, errNoObject) {
-			r.cache.log.WarnContext(ctx, "commits made in a broken mirror are not carried over", "mirror", r.remote.Key,
+		if err = m.carryOver(ctx, old, g); errors.Is(err, errBroken) || errors.Is(err, errNoObject) {
+			m.cache.log.WarnContext(ctx, "commits made in a broken mirror are not carried over", "mirror", m.key,
 				"error", err)
 			err = nil
 		}
 	}
 	if err == nil {
-		err = writeFile(filepath.Join(r.dir, currentFile), 0o600, func(w io.Writer) error {
+		err = writeFile(filepath.Join(m.dir, currentFile), 0o600, func(w io.Writer) error {
 			_, err := io.WriteString(w, filepath.Base(dir))
 			return err
 		})
 	}
 	if err != nil {
-		_ = r.cache.remove(dir)
-		return mirror{}, fmt.Errorf("make mirror: %w", err)
+		_ = m.cache.remove(dir)
+		return generation{}, fmt.Errorf("make mirror: %w", err)
 	}
-	r.retireOld(old, m)
-	return m, nil
+	m.retireOld(old, g)
+	return g, nil
 }
 
 // carryOver packs the commits made here into one pack: with a pack each, they would fill the next generation, too.
-func (r *Repo) carryOver(ctx context.Context, old, to mirror) error {
+func (m *mirror) carryOver(ctx context.Context, old, to generation) error {
 	made, at, err := old.markedCommits("made")
 	if err != nil {
 		return err
 	}
-	made = slices.DeleteFunc(made, func(h plumbing.Hash) bool { return r.cache.now().Sub(at[h]) > keepMade })
+	made = slices.DeleteFunc(made, func(h plumbing.Hash) bool { return m.cache.now().Sub(at[h]) > keepMade })
 	if len(made) == 0 {
 		return nil
 	}
@@ -163,7 +147,7 @@ func (r *Repo) carryOver(ctx context.Context, old, to mirror) error {
 			own, err = o.presentObjects(h)
 		}
 		if errors.Is(err, errNoObject) {
-			r.cache.log.WarnContext(ctx, "a commit made here is not in its mirror any more", "mirror", r.remote.Key,
+			m.cache.log.WarnContext(ctx, "a commit made here is not in its mirror any more", "mirror", m.key,
 				"error", err)
 			continue
 		}
@@ -180,7 +164,7 @@ func (r *Repo) carryOver(ctx context.Context, old, to mirror) error {
 	if len(carried) == 0 {
 		return nil
 	}
-	x, err := r.packNew(ctx, objs)
+	x, err := packNew(ctx, m.cache.tmp(), objs)
 	if err != nil {
 		return err
 	}
@@ -198,26 +182,26 @@ func (r *Repo) carryOver(ctx context.Context, old, to mirror) error {
 }
 
 // retireOld removes generations without readers.
-func (r *Repo) retireOld(old, now mirror) {
+func (m *mirror) retireOld(old, now generation) {
 	if old.dir != "" {
-		t := r.cache.now()
+		t := m.cache.now()
 		_ = os.Chtimes(old.dir, t, t)
 	}
-	dirs, _ := fs.Glob(os.DirFS(r.dir), "g-*")
+	dirs, _ := fs.Glob(os.DirFS(m.dir), "g-*")
 	for _, name := range dirs {
-		d := filepath.Join(r.dir, name)
+		d := filepath.Join(m.dir, name)
 		if st, err := os.Stat(d); err == nil && d != now.dir && d != old.dir &&
-			r.cache.now().Sub(st.ModTime()) > retireAfter {
-			_ = r.cache.remove(d) // retried next time
+			m.cache.now().Sub(st.ModTime()) > retireAfter {
+			_ = m.cache.remove(d) // retried next time
 		}
 	}
 }
 
 // lastAdded is when a pack was last added to the mirror.
-func (r *Repo) lastAdded() (last time.Time) {
-	put := []string{filepath.Join(r.dir, currentFile), filepath.Join(r.dir, namesFile)}
-	if m, ok := r.presentMirror(); ok {
-		put = append(put, m.refPath("fetched", ""), m.refPath("made", ""))
+func (m *mirror) lastAdded() (last time.Time) {
+	put := []string{filepath.Join(m.dir, currentFile), filepath.Join(m.dir, namesFile)}
+	if g, ok := m.present(); ok {
+		put = append(put, g.refPath("fetched", ""), g.refPath("made", ""))
 	}
 	for _, name := range put {
 		if st, err := os.Stat(name); err == nil && st.ModTime().After(last) {
@@ -229,139 +213,120 @@ func (r *Repo) lastAdded() (last time.Time) {
 
 // clearUnused removes the content of a mirror to which nothing was added for the duration after. The locks stay, for
 // those who wait for them.
-func (r *Repo) clearUnused(ctx context.Context, after time.Duration) error {
-	if r.cache.now().Sub(r.lastAdded()) <= after {
+func (m *mirror) clearUnused(ctx context.Context, after time.Duration) error {
+	if m.cache.now().Sub(m.lastAdded()) <= after {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Second) // a locked mirror is in use
 	defer cancel()
-	unlockFetch, err := r.lockFetch(ctx)
+	unlockFetch, err := m.lock(ctx, fetchLock)
 	if err != nil {
 		return err
 	}
 	defer unlockFetch()
-	unlock, err := r.lockWrite(ctx)
+	unlock, err := m.lock(ctx, writeLock)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	if r.cache.now().Sub(r.lastAdded()) <= after {
+	if m.cache.now().Sub(m.lastAdded()) <= after {
 		return nil // it was used meanwhile
 	}
 	var all []error
 	for _, name := range []string{currentFile, namesFile} {
-		if err := os.Remove(filepath.Join(r.dir, name)); !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Remove(filepath.Join(m.dir, name)); !errors.Is(err, fs.ErrNotExist) {
 			all = append(all, err)
 		}
 	}
-	generations, _ := fs.Glob(os.DirFS(r.dir), "g-*")
+	generations, _ := fs.Glob(os.DirFS(m.dir), "g-*")
 	for _, name := range generations {
-		all = append(all, r.cache.remove(filepath.Join(r.dir, name)))
+		all = append(all, m.cache.remove(filepath.Join(m.dir, name)))
 	}
 	return errors.Join(all...)
 }
 
-// markCommit marks a commit as complete. Its objects must be in place.
-func (m mirror) markCommit(kind, sha string) error {
-	return writeFile(m.refPath(kind, sha), 0o600, func(w io.Writer) error {
-		_, err := io.WriteString(w, sha+"\n")
-		return err
-	})
-}
-
-// installPack moves a pack into the present generation and marks its commits. Shallow commits are recorded first: a
+// install moves a pack into the present generation and marks its commits. Shallow commits are recorded first: a
 // needless record is harmless.
-func (r *Repo) installPack(
+func (m *mirror) install(
 	ctx context.Context, x indexedPack, kind string, shallow []plumbing.Hash, commits ...plumbing.Hash,
 ) error {
-	unlock, err := r.lockWrite(ctx)
+	unlock, err := m.lock(ctx, writeLock)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	m, ok := r.presentMirror()
+	g, ok := m.present()
 	if !ok {
 		return fmt.Errorf("%w: it vanished", errBroken)
 	}
-	if err := m.addShallow(shallow); err != nil {
+	if err := g.addShallow(shallow); err != nil {
 		return err
 	}
 	if x.count > 0 {
-		if err := m.addPack(x); err != nil {
+		if err := g.addPack(x); err != nil {
 			return fmt.Errorf("install pack: %w", err)
 		}
 	}
 	for _, h := range commits {
-		if err := m.markCommit(kind, h.String()); err != nil {
+		if err := g.markCommit(kind, h.String()); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// addPack moves a pack into the mirror.
-func (m mirror) addPack(x indexedPack) error {
-	dst := filepath.Join(m.packsDir(), "pack-"+x.checksum.String())
-	if err := errors.Join(os.Rename(x.base+".pack", dst+".pack"), os.Rename(x.base+".idx", dst+".idx")); err != nil {
-		return err
-	}
-	syncDir(m.packsDir())
-	return nil
+// replaceBroken replaces a broken generation.
+func (m *mirror) replaceBroken(ctx context.Context, g generation, why error) error {
+	m.cache.log.WarnContext(ctx, "git mirror is broken, making it anew", "mirror", m.key, "error", why)
+	return m.renew(ctx, g)
 }
 
-func (m mirror) shallowCommits() ([]plumbing.Hash, error) {
-	b, err := os.ReadFile(filepath.Join(m.dir, "shallow"))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: %w", errBroken, err)
+// compact returns the present generation; one with too many packs is replaced first. The caller holds the fetch
+// lock.
+func (m *mirror) compact(ctx context.Context) (generation, error) {
+	g, err := m.current(ctx)
+	if err != nil {
+		return g, err
 	}
-	var out []plumbing.Hash
-	for _, line := range strings.Fields(string(b)) {
-		h, err := parseSHA(line)
-		if err != nil {
-			return nil, fmt.Errorf("%w: file shallow: %w", errBroken, err)
+	packs, err := fs.Glob(os.DirFS(g.packsDir()), "*.idx")
+	if err != nil || len(packs) < maxPacks {
+		return g, err
+	}
+	if err := m.renew(ctx, g); err != nil {
+		return g, err
+	}
+	if err := m.keepBases(ctx, g); err != nil { // they are fetched when needed, if possible
+		m.cache.log.WarnContext(ctx, "commits of workspaces are not in the new mirror", "mirror", m.key, "error", err)
+	}
+	return m.current(ctx)
+}
+
+// keepBases copies the fetched base commits of workspaces from the previous generation to the present one: a runner
+// can't fetch them again. Whoever needs one meanwhile waits for the fetch lock.
+func (m *mirror) keepBases(ctx context.Context, old generation) error {
+	var bases []plumbing.Hash
+	for _, s := range m.cache.knownWorkspaces() {
+		h, err := parseSHA(s.Base)
+		if err == nil && s.Key == m.key && old.isMarked("fetched", h) && !slices.Contains(bases, h) {
+			bases = append(bases, h)
 		}
-		out = append(out, h)
 	}
-	return out, nil
-}
-
-func (m mirror) addShallow(more []plumbing.Hash) error {
-	have, err := m.shallowCommits()
+	if len(bases) == 0 {
+		return nil
+	}
+	o, err := openObjects(old.dir)
 	if err != nil {
 		return err
 	}
-	n := len(have)
-	for _, h := range more {
-		if !slices.Contains(have, h) {
-			have = append(have, h)
-		}
-	}
-	if len(have) == n {
-		return nil
-	}
-	return writeFile(filepath.Join(m.dir, "shallow"), 0o600, func(w io.Writer) error {
-		for _, h := range have {
-			if _, err := io.WriteString(w, h.String()+"\n"); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// markedCommits lists the commits that were "fetched" or "made", newest first, and when each was marked.
-func (m mirror) markedCommits(kind string) ([]plumbing.Hash, map[plumbing.Hash]time.Time, error) {
-	entries, err := os.ReadDir(m.refPath(kind, ""))
+	defer o.close()
+	objs, err := o.wholeCommits(bases...)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%w: %w", errBroken, err)
+		return err
 	}
-	at := map[plumbing.Hash]time.Time{}
-	for _, e := range entries {
-		h, err := parseSHA(e.Name())
-		st, serr := e.Info()
-		if err == nil && serr == nil {
-			at[h] = st.ModTime()
-		}
+	x, err := packNew(ctx, m.cache.tmp(), objs)
+	if err != nil {
+		return err
 	}
-	return slices.SortedFunc(maps.Keys(at), func(a, b plumbing.Hash) int { return at[b].Compare(at[a]) }), at, nil
+	defer x.remove()
+	return m.install(ctx, x, "fetched", bases, bases...)
 }

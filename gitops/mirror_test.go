@@ -21,31 +21,31 @@ import (
 //
 //test:thorough
 func TestBrokenMirror(t *testing.T) {
-	damage := map[string]func(t *testing.T, m mirror, pack string){
-		"pack cut short": func(t *testing.T, _ mirror, pack string) { must0(t, os.Truncate(pack, 40)) },
-		"index is gone": func(t *testing.T, _ mirror,
+	damage := map[string]func(t *testing.T, m generation, pack string){
+		"pack cut short": func(t *testing.T, _ generation, pack string) { must0(t, os.Truncate(pack, 40)) },
+		"index is gone": func(t *testing.T, _ generation,
 			pack string) {
 			must0(t, os.Remove(strings.TrimSuffix(pack, "pack")+"idx"))
 		},
-		"index is rubbish": func(t *testing.T, _ mirror, pack string) {
+		"index is rubbish": func(t *testing.T, _ generation, pack string) {
 			overwrite(t, strings.TrimSuffix(pack, "pack")+"idx", 0, "x")
 		},
-		"offset is rubbish": func(t *testing.T, _ mirror,
+		"offset is rubbish": func(t *testing.T, _ generation,
 			pack string) {
 			spoilOffsets(t, strings.TrimSuffix(pack, "pack")+"idx")
 		},
-		"pack is gone": func(t *testing.T, _ mirror, pack string) { must0(t, os.Remove(pack)) },
-		"bytes flipped": func(t *testing.T, _ mirror,
+		"pack is gone": func(t *testing.T, _ generation, pack string) { must0(t, os.Remove(pack)) },
+		"bytes flipped": func(t *testing.T, _ generation,
 			pack string) {
 			overwrite(t, pack, 30, strings.Repeat("\xff", 200))
 		},
-		"shallow rubbish": func(t *testing.T, m mirror, _ string) {
+		"shallow rubbish": func(t *testing.T, m generation, _ string) {
 			must0(t, os.WriteFile(filepath.Join(m.dir, "shallow"), []byte("???\n"), 0o600))
 			must0(t, os.RemoveAll(m.refPath("fetched", "")))
 		},
-		"all gone":    func(t *testing.T, m mirror, _ string) { must0(t, os.RemoveAll(m.packsDir())) },
-		"mirror gone": func(t *testing.T, m mirror, _ string) { must0(t, os.RemoveAll(m.dir)) },
-		"name rubbish": func(t *testing.T, m mirror, _ string) {
+		"all gone":    func(t *testing.T, m generation, _ string) { must0(t, os.RemoveAll(m.packsDir())) },
+		"mirror gone": func(t *testing.T, m generation, _ string) { must0(t, os.RemoveAll(m.dir)) },
+		"name rubbish": func(t *testing.T, m generation, _ string) {
 			must0(t, os.WriteFile(filepath.Join(m.dir, "..", currentFile), []byte("../x"), 0o600))
 		},
 	}
@@ -54,7 +54,7 @@ func TestBrokenMirror(t *testing.T) {
 			f := newFixture(t)
 			ctx := t.Context()
 			must[string](t)(f.repo.Fetch(ctx, "main"))
-			m := must[mirror](t)(f.repo.mirror(ctx))
+			m := must[generation](t)(f.repo.mirror.current(ctx))
 			packs := must[[]string](t)(filepath.Glob(filepath.Join(m.packsDir(), "*.pack")))
 			sha := ""
 			lost := strings.HasPrefix(name, "all") || strings.HasPrefix(name, "mirror") || strings.HasPrefix(name, "name")
@@ -134,18 +134,18 @@ func TestOvergrownMirror(t *testing.T) {
 	ctx := t.Context()
 	must[string](t)(f.repo.Fetch(ctx, "main"))
 	mine := f.change(f.main, "mine")
-	m := must[mirror](t)(f.repo.mirror(ctx))
+	m := must[generation](t)(f.repo.mirror.current(ctx))
 	for i := range maxPacks {
 		objs := []newObject{inMemory(3, []byte(fmt.Sprint(i)))}
-		x := must[indexedPack](t)(f.repo.packNew(ctx, objs))
-		must0(t, f.repo.installPack(ctx, x, "fetched", nil, blobID("x")))
+		x := must[indexedPack](t)(packNew(ctx, f.cache.tmp(), objs))
+		must0(t, f.repo.mirror.install(ctx, x, "fetched", nil, blobID("x")))
 	}
 	write(t, f.work, map[string]string{"new": "1"})
 	next := commitAll(t, f.work, "next")
 	if got := must[string](t)(f.repo.Fetch(ctx, "main")); got != next {
 		t.Fatalf("Fetch = %s", got)
 	}
-	now := must[mirror](t)(f.repo.mirror(ctx))
+	now := must[generation](t)(f.repo.mirror.current(ctx))
 	if now == m {
 		t.Error("the mirror was not renewed")
 	}
@@ -161,7 +161,7 @@ func TestMirrorFullOfMadeCommits(t *testing.T) {
 	f := newFixture(t)
 	ctx := t.Context()
 	must[string](t)(f.repo.Fetch(ctx, "main"))
-	m := must[mirror](t)(f.repo.mirror(ctx))
+	m := must[generation](t)(f.repo.mirror.current(ctx))
 	old := f.change(f.main, "old")
 	long := time.Now().Add(-keepMade - time.Hour)
 	must0(t, os.Chtimes(m.refPath("made", old), long, long))
@@ -175,21 +175,21 @@ func TestMirrorFullOfMadeCommits(t *testing.T) {
 	if d := must[Diff](t)(f.repo.Diff(ctx, f.main, next)); len(d.Files) != 1 {
 		t.Errorf("Diff = %+v", d)
 	}
-	now := must[mirror](t)(f.repo.mirror(ctx))
+	now := must[generation](t)(f.repo.mirror.current(ctx))
 	if packs := must[[]string](t)(filepath.Glob(filepath.Join(now.packsDir(), "*.pack"))); now == m || len(packs) > 3 {
 		t.Errorf("%d packs", len(packs))
 	}
 	if err := f.repo.FetchCommit(ctx, old); err == nil {
 		t.Errorf("%s was carried over", old)
 	}
-	must0(t, f.repo.renewMirror(ctx, now))
-	now = must[mirror](t)(f.repo.mirror(ctx))
+	must0(t, f.repo.mirror.renew(ctx, now))
+	now = must[generation](t)(f.repo.mirror.current(ctx))
 	f.keep(on)
 	for _, pack := range must[[]string](t)(filepath.Glob(filepath.Join(now.packsDir(), "*.pack"))) {
 		overwrite(t, pack, 30, "\xff\xff\xff\xff")
 	}
-	must0(t, f.repo.renewMirror(ctx, now))
-	now = must[mirror](t)(f.repo.mirror(ctx))
+	must0(t, f.repo.mirror.renew(ctx, now))
+	now = must[generation](t)(f.repo.mirror.current(ctx))
 	if packs := must[[]string](t)(filepath.Glob(filepath.Join(now.packsDir(), "*.pack"))); len(packs) != 0 {
 		t.Errorf("%d packs of a damaged mirror were carried over", len(packs))
 	}
@@ -206,7 +206,7 @@ func TestMirrorRenewedAgain(t *testing.T) {
 	ctx := t.Context()
 	base, ours, theirs := f.merges()
 	must0(t, f.repo.FetchCommit(ctx, base))
-	m := must[mirror](t)(f.repo.mirror(ctx))
+	m := must[generation](t)(f.repo.mirror.current(ctx))
 	fetched := must[[]string](t)(filepath.Glob(filepath.Join(m.packsDir(), "*")))
 	lost := f.change(base, "lost")
 	for _, name := range must[[]string](t)(filepath.Glob(filepath.Join(m.packsDir(), "*"))) {
@@ -221,7 +221,7 @@ func TestMirrorRenewedAgain(t *testing.T) {
 	on = must[string](t)(w.Commit(ctx, testSpec("in a folder")))
 	must0(t, w.Remove())
 	for range 3 {
-		must0(t, f.repo.renewMirror(ctx, must[mirror](t)(f.repo.mirror(ctx))))
+		must0(t, f.repo.mirror.renew(ctx, must[generation](t)(f.repo.mirror.current(ctx))))
 	}
 	for i, sha := range []string{on, merged} {
 		must0(t, f.repo.Push(ctx, branchName(i), sha, ""))

@@ -21,7 +21,7 @@ import (
 // packedObjects reads the objects of a mirror in the state in which it was opened. Every result has been checked
 // against its hash. Safe for concurrent use.
 type packedObjects struct {
-	from  mirror
+	from  generation
 	packs []*packFile
 	bases baseCache
 }
@@ -32,7 +32,7 @@ func openObjects(dir string) (*packedObjects, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errBroken, err)
 	}
-	o := &packedObjects{from: mirror{dir}}
+	o := &packedObjects{from: generation{dir}}
 	for _, n := range names {
 		base, ok := strings.CutSuffix(n.Name(), ".idx")
 		if !ok {

@@ -270,3 +270,12 @@ func (r brokenReader) Read(b []byte) (int, error) {
 	}
 	return n, err
 }
+
+// closingReader is a reader that calls end on Close.
+type closingReader struct {
+	io.Reader
+	end func() error
+}
+
+// Close implements io.Closer.
+func (c closingReader) Close() error { return c.end() }

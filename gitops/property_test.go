@@ -200,11 +200,7 @@ func FuzzIndexFile(f *testing.F) {
 	f.Add(uint16(0), byte(1))
 	f.Fuzz(func(t *testing.T, at uint16, flip byte) {
 		dir := t.TempDir()
-		r := &Repo{cache: &Cache{dir: dir}}
-		if err := os.Mkdir(r.cache.tmp(), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		x, err := r.packNew(t.Context(), []newObject{inMemory(plumbing.BlobObject, []byte("hello"))})
+		x, err := packNew(t.Context(), dir, []newObject{inMemory(plumbing.BlobObject, []byte("hello"))})
 		if err != nil {
 			t.Fatal(err)
 		}

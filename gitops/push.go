@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net/url"
-	"os"
 
 	"github.com/go-git/go-git/v5/plumbing"
 )
@@ -31,7 +28,7 @@ func (r *Repo) Push(ctx context.Context, branch, sha, expect string) error {
 			return fmt.Errorf("%s: %w", op, err)
 		}
 	}
-	base, at, err := r.discoverRefs(ctx, op, ref)
+	at, err := r.client.discoverRefs(ctx, op, ref)
 	if err != nil {
 		return err
 	}
@@ -46,20 +43,20 @@ func (r *Repo) Push(ctx context.Context, branch, sha, expect string) error {
 		if err != nil {
 			return err
 		}
-		rep, err := r.sendPack(ctx, op, base, refUpdate{ref: ref, old: want, new: h, caps: at.caps}, objs)
-		if err == nil && rep.ok() {
-			return nil
+		if err = r.client.sendPack(ctx, op, at, refUpdate{ref: ref, old: want, new: h}, objs); err != nil {
+			err = r.pushFailed(ctx, branch, sha, expect, err)
 		}
-		return r.pushFailed(ctx, branch, sha, expect, rep, err)
+		return err
 	})
 }
 
 // pushFailed decides the result of a push without a good answer. It asks for the branch's head: a push may have
 // succeeded though its answer was lost, and a refusal may mean that somebody else pushed first.
-func (r *Repo) pushFailed(ctx context.Context, branch, sha, expect string, rep pushReport, err error) error {
+func (r *Repo) pushFailed(ctx context.Context, branch, sha, expect string, err error) error {
 	var broke *NetworkError
 	var server *ServerError
-	if err != nil && !errors.As(err, &broke) && !errors.As(err, &server) {
+	var refused *RejectedError
+	if !errors.As(err, &broke) && !errors.As(err, &server) && !errors.As(err, &refused) {
 		return err
 	}
 	head, herr := r.Head(ctx, branch)
@@ -68,10 +65,8 @@ func (r *Repo) pushFailed(ctx context.Context, branch, sha, expect string, rep p
 		return nil
 	case herr == nil && head != expect:
 		return &LeaseError{Branch: branch, Want: expect, Head: head}
-	case err != nil:
-		return err
 	}
-	return &RejectedError{Branch: branch, Reason: rep.reason()}
+	return err
 }
 
 func shaOrNone(h plumbing.Hash) string {
@@ -114,28 +109,4 @@ func (o *packedObjects) unsentObjects(head plumbing.Hash, has func(plumbing.Hash
 		}
 	}
 	return out, nil
-}
-
-// sendPack packs the objects and sends the update.
-func (r *Repo) sendPack(
-	ctx context.Context, op string, base *url.URL, cmd refUpdate, objs []newObject,
-) (pushReport, error) {
-	// The length must be known in advance: not every server accepts chunks.
-	f, err := os.CreateTemp(r.cache.tmp(), "push-*.pack")
-	if err != nil {
-		return pushReport{}, fmt.Errorf("write pack: %w", err)
-	}
-	defer os.Remove(f.Name())
-	defer f.Close()
-	if _, _, err := writePack(f, objs); err != nil {
-		return pushReport{}, fmt.Errorf("write pack: %w", err)
-	}
-	size, err := f.Seek(0, io.SeekCurrent)
-	if err != nil {
-		return pushReport{}, fmt.Errorf("write pack: %w", err)
-	}
-	if err := seekStart(f); err != nil {
-		return pushReport{}, fmt.Errorf("write pack: %w", err)
-	}
-	return r.sendUpdate(ctx, op, base, cmd, f, size)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net/url"
 	"regexp"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -21,7 +20,7 @@ var ownRef = regexp.MustCompile(`^refs/sia/[a-z]+/[0-9A-Za-z_-]{1,100}$`)
 // no branch moves. Only objects made here are sent.
 func (r *Repo) PushRef(ctx context.Context, ref, sha string) error {
 	op := "push " + cleanText(ref, 120)
-	base, at, err := r.discoverOwnRef(ctx, op, ref)
+	at, err := r.discoverOwnRef(ctx, op, ref)
 	if err != nil || at.head.String() == sha {
 		return err
 	}
@@ -30,35 +29,27 @@ func (r *Repo) PushRef(ctx context.Context, ref, sha string) error {
 		if err != nil {
 			return err
 		}
-		rep, err := r.sendPack(ctx, op, base, refUpdate{ref: ref, old: at.head, new: h, caps: at.caps}, objs)
-		if err == nil && !rep.ok() {
-			return &RejectedError{Branch: ref, Reason: rep.reason()}
-		}
-		return err
+		return r.client.sendPack(ctx, op, at, refUpdate{ref: ref, old: at.head, new: h}, objs)
 	})
 }
 
 // DropRef deletes one of SIA's own refs. An absent ref is no error.
 func (r *Repo) DropRef(ctx context.Context, ref string) error {
 	op := "delete " + cleanText(ref, 120)
-	base, at, err := r.discoverOwnRef(ctx, op, ref)
+	at, err := r.discoverOwnRef(ctx, op, ref)
 	if err != nil || at.head.IsZero() {
 		return err
 	}
 	// An update that only deletes has no pack.
-	rep, err := r.sendUpdate(ctx, op, base, refUpdate{ref: ref, old: at.head, caps: at.caps}, bytes.NewReader(nil), 0)
-	if err == nil && !rep.ok() {
-		return &RejectedError{Branch: ref, Reason: rep.reason()}
-	}
-	return err
+	return r.client.sendUpdate(ctx, op, at, refUpdate{ref: ref, old: at.head}, bytes.NewReader(nil), 0)
 }
 
-func (r *Repo) discoverOwnRef(ctx context.Context, op, ref string) (base *url.URL, at refAdvertisement, err error) {
+func (r *Repo) discoverOwnRef(ctx context.Context, op, ref string) (at refAdvertisement, err error) {
 	if r.bad != nil {
-		return nil, at, fmt.Errorf("%s: %w", op, r.bad)
+		return at, fmt.Errorf("%s: %w", op, r.bad)
 	}
 	if !ownRef.MatchString(ref) {
-		return nil, at, fmt.Errorf("%s: it is not a ref of SIA's own", op)
+		return at, fmt.Errorf("%s: it is not a ref of SIA's own", op)
 	}
-	return r.discoverRefs(ctx, op, ref)
+	return r.client.discoverRefs(ctx, op, ref)
 }

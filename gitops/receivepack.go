@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 
@@ -17,6 +18,7 @@ import (
 
 // refAdvertisement is what a server advertises before a push.
 type refAdvertisement struct {
+	base *url.URL      // the repository's present address
 	head plumbing.Hash // of the branch; zero when it does not exist
 	caps map[string]bool
 	refs map[plumbing.Hash]bool // heads of all branches and tags
@@ -28,19 +30,18 @@ func (a refAdvertisement) has(h plumbing.Hash) bool { return a.refs[h] }
 const maxRefs = 2_000_000
 
 // discoverRefs asks the server for its refs, its capabilities and its present address.
-func (r *Repo) discoverRefs(ctx context.Context, op, ref string) (base *url.URL, a refAdvertisement, err error) {
-	base = r.url
-	if known, ok := r.cache.servers.Load(r.serverKey()); ok {
+func (c *client) discoverRefs(ctx context.Context, op, ref string) (a refAdvertisement, err error) {
+	base := c.url
+	if known, ok := c.cache.servers.Load(c.serverKey()); ok {
 		base = known.(server).base
 	}
-	q := gitRequest{op: op, service: "git-receive-pack", timeout: r.cache.question}
-	var at *url.URL
-	err = r.retry(ctx, func() (err error) {
+	q := gitRequest{op: op, service: "git-receive-pack", timeout: c.cache.question}
+	err = c.retry(ctx, func() (err error) {
 		a = refAdvertisement{caps: map[string]bool{}, refs: map[plumbing.Hash]bool{}}
-		at, err = r.readAnswer(ctx, base, q, func(p *pktReader) error { return a.read(p, ref) })
+		a.base, err = c.readAnswer(ctx, base, q, func(p *pktReader) error { return a.read(p, ref) })
 		return err
 	})
-	return at, a, err
+	return a, err
 }
 
 // read parses "# service=…", a flush, then lines "<sha> <ref>". The first of them carries the capabilities after a NUL.
@@ -86,7 +87,6 @@ func (a *refAdvertisement) read(p *pktReader, ref string) error {
 type refUpdate struct {
 	ref      string
 	old, new plumbing.Hash
-	caps     map[string]bool // of the server
 }
 
 // pushReport is the server's answer to an update.
@@ -124,29 +124,55 @@ func withoutBoilerplate(said string) string {
 	return strings.Join(lines, "\n")
 }
 
-// sendUpdate sends the update with its pack.
-func (r *Repo) sendUpdate(
-	ctx context.Context, op string, base *url.URL, cmd refUpdate, pack io.Reader, size int64,
-) (rep pushReport, err error) {
-	if !cmd.caps["report-status"] || !cmd.caps["side-band-64k"] {
-		return rep, &ServerError{Op: op, URL: r.shownURL(), Status: 200,
+// sendPack packs objects and sends the update.
+func (c *client) sendPack(ctx context.Context, op string, at refAdvertisement, u refUpdate, objs []newObject) error {
+	// The length must be known in advance: not every server accepts chunks.
+	f, err := os.CreateTemp(c.cache.tmp(), "push-*.pack")
+	if err != nil {
+		return fmt.Errorf("write pack: %w", err)
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	if _, _, err := writePack(f, objs); err != nil {
+		return fmt.Errorf("write pack: %w", err)
+	}
+	size, err := f.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return fmt.Errorf("write pack: %w", err)
+	}
+	if err := seekStart(f); err != nil {
+		return fmt.Errorf("write pack: %w", err)
+	}
+	return c.sendUpdate(ctx, op, at, u, f, size)
+}
+
+// sendUpdate sends an update with its pack to the server that advertised at. A refusal is a [*RejectedError].
+func (c *client) sendUpdate(
+	ctx context.Context, op string, at refAdvertisement, u refUpdate, pack io.Reader, size int64,
+) error {
+	if !at.caps["report-status"] || !at.caps["side-band-64k"] {
+		return &ServerError{Op: op, URL: c.url.String(), Status: 200,
 			Detail: "the server does not report what becomes of a push"}
 	}
 	var head pktBuffer
-	head.linef("%s %s %s\x00report-status side-band-64k agent=sia", cmd.old, cmd.new, cmd.ref)
+	head.linef("%s %s %s\x00report-status side-band-64k agent=sia", u.old, u.new, u.ref)
 	head.flush()
 	q := gitRequest{
 		op: op, service: "git-receive-pack", timeout: transferTimeout,
 		body: io.MultiReader(bytes.NewReader(head.Bytes()), pack), size: int64(head.Len()) + size,
 	}
-	_, err = r.readAnswer(ctx, base, q, func(p *pktReader) error {
+	var rep pushReport
+	_, err := c.readAnswer(ctx, at.base, q, func(p *pktReader) error {
 		band := &sidebandReader{pkts: p}
-		err := rep.read(newPktReader(band), cmd.ref)
+		err := rep.read(newPktReader(band), u.ref)
 		_, _ = io.Copy(io.Discard, band) // hooks may print after the report
 		rep.said = string(band.said)
 		return err
 	})
-	return rep, err
+	if err == nil && !rep.ok() {
+		err = &RejectedError{Branch: strings.TrimPrefix(u.ref, "refs/heads/"), Reason: rep.reason()}
+	}
+	return err
 }
 
 func (r *pushReport) read(p *pktReader, ref string) error {

@@ -65,7 +65,7 @@ func TestFetchIncrement(t *testing.T) {
 			t.Errorf("big at %s differs", sha)
 		}
 	}
-	m := must[mirror](t)(f.repo.mirror(ctx))
+	m := must[generation](t)(f.repo.mirror.current(ctx))
 	unchanged, times := git(t, f.work, "rev-parse", one+":README.md"), 0
 	for _, p := range must[[]string](t)(filepath.Glob(filepath.Join(m.packsDir(), "*.idx"))) {
 		times += strings.Count(git(t, m.dir, "verify-pack", "-v", p), unchanged+" blob")

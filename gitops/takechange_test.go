@@ -84,7 +84,7 @@ func TestBaseOutlivesARestart(t *testing.T) {
 	var pack bytes.Buffer
 	must0(t, f.repo.WriteCommit(ctx, other, &pack))
 	must0(t, far.TakeCommit(ctx, other, &pack, 1<<20))
-	if now := must[mirror](t)(far.mirror(ctx)); now == before {
+	if now := must[generation](t)(far.mirror.current(ctx)); now == before {
 		t.Error("the mirror was not restarted")
 	}
 	write(t, w.Dir(), map[string]string{"README.md": "changed\n"})

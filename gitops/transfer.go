@@ -74,46 +74,43 @@ func (w *countedWriter) Write(b []byte) (int, error) {
 // HasCommit reports whether the mirror has a commit with its files, fetched or taken. It asks no server.
 func (r *Repo) HasCommit(sha string) bool {
 	h, err := parseSHA(sha)
-	m, ok := r.presentMirror()
-	return err == nil && ok && m.isMarked("fetched", h)
+	g, ok := r.mirror.present()
+	return err == nil && ok && g.isMarked("fetched", h)
 }
 
 // TakeCommit adds a commit written by [Repo.WriteCommit] elsewhere to the mirror. A commit of more than most bytes is
 // [ErrTooLarge].
 func (r *Repo) TakeCommit(ctx context.Context, sha string, in io.Reader, most int64) error {
-	if err := r.takeCommit(ctx, sha, in, most); err != nil {
+	if err := r.mirror.take(ctx, sha, in, most); err != nil {
 		return fmt.Errorf("take commit %s: %w", cleanText(sha, 40), err)
 	}
 	return nil
 }
 
-func (r *Repo) takeCommit(ctx context.Context, sha string, in io.Reader, most int64) error {
+func (m *mirror) take(ctx context.Context, sha string, in io.Reader, most int64) error {
 	want, err := parseSHA(sha)
 	if err != nil {
 		return err
 	}
-	if _, err := r.mirror(ctx); err != nil { // it makes the folder of the lock
-		return err
-	}
-	unlock, err := r.lockFetch(ctx)
+	unlock, err := m.lock(ctx, fetchLock)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	if _, err := r.compactMirror(ctx); err != nil {
+	if _, err := m.compact(ctx); err != nil {
 		return err
 	}
-	x, err := r.unpack(cancelled{ctx, in}, want, packLimits{size: most})
+	x, err := unpack(m.cache.tmp(), cancelled{ctx, in}, want, packLimits{size: most})
 	if err != nil {
 		return err
 	}
 	defer x.remove()
-	return r.installPack(ctx, x, "fetched", []plumbing.Hash{want}, want)
+	return m.install(ctx, x, "fetched", []plumbing.Hash{want}, want)
 }
 
-// unpack writes a pack to a temporary file and indexes it. The pack must contain want and be within limits.
-func (r *Repo) unpack(in io.Reader, want plumbing.Hash, limits packLimits) (x indexedPack, err error) {
-	f, err := os.CreateTemp(r.cache.tmp(), "taken-*.pack")
+// unpack writes a pack to a temporary file in dir and indexes it. The pack must contain want and be within limits.
+func unpack(dir string, in io.Reader, want plumbing.Hash, limits packLimits) (x indexedPack, err error) {
+	f, err := os.CreateTemp(dir, "taken-*.pack")
 	if err != nil {
 		return x, fmt.Errorf("write pack: %w", err)
 	}

@@ -16,58 +16,25 @@ import (
 
 // uploadCommand carries out one command of protocol version 2: it sends the body and calls read with the answer. The
 // first exchange with a remote is the handshake, which also finds the address of a renamed repository.
-func (r *Repo) uploadCommand(
+func (c *client) uploadCommand(
 	ctx context.Context, op string, q gitRequest, body []byte, read func(*pktReader) error,
 ) error {
 	q.op, q.service, q.v2 = op, "git-upload-pack", true
-	return r.retry(ctx, func() error {
+	return c.retry(ctx, func() error {
 		for first := true; ; first = false {
-			at, err := r.handshake(ctx, op)
+			at, err := c.handshake(ctx, op)
 			if err != nil {
 				return err
 			}
 			q.body, q.size = bytes.NewReader(body), int64(len(body))
-			_, err = r.readAnswer(ctx, at.base, q, read)
+			_, err = c.readAnswer(ctx, at.base, q, read)
 			var moved *ServerError
 			if !first || !errors.As(err, &moved) || moved.Status/100 != 3 {
 				return err
 			}
-			r.cache.servers.Delete(r.serverKey()) // the next handshake finds its address
+			c.cache.servers.Delete(c.serverKey()) // the next handshake finds its address
 		}
 	})
-}
-
-// readAnswer calls read with the answer to q, and returns the address of the repository that answered.
-func (r *Repo) readAnswer(
-	ctx context.Context, base *url.URL, q gitRequest, read func(*pktReader) error,
-) (*url.URL, error) {
-	resp, err := r.askGit(ctx, base, q)
-	if err != nil {
-		return nil, err
-	}
-	defer resp.Body.Close()
-	if err := read(newPktReader(resp.Body)); err != nil {
-		return nil, r.readError(ctx, q.op, err)
-	}
-	at := *base
-	at.Path = strings.TrimSuffix(resp.Request.URL.Path, advertisement)
-	return &at, nil
-}
-
-// readError classifies an error while reading an answer.
-func (r *Repo) readError(ctx context.Context, op string, err error) error {
-	var said *remoteError
-	var path *os.PathError
-	switch {
-	case errors.As(err, &said), errors.Is(err, ErrTooLarge):
-		return fmt.Errorf("%s %s: %w", op, r.shownURL(), err)
-	case errors.Is(err, errPkt):
-		return &ServerError{Op: op, URL: r.shownURL(), Status: 200, Detail: err.Error()}
-	case errors.As(err, &path):
-		return fmt.Errorf("%s: %w", op, err)
-	default:
-		return r.networkError(ctx, op, err)
-	}
 }
 
 // server is the result of a handshake.
@@ -77,17 +44,17 @@ type server struct {
 }
 
 // serverKey names the remote. The URL alone is ambiguous: after a rename, another repository may have it.
-func (r *Repo) serverKey() string { return r.remote.Key + " " + r.shownURL() }
+func (c *client) serverKey() string { return c.remote.Key + " " + c.url.String() }
 
 // handshake finds the repository's address and makes sure that it supports version 2. It asks once per remote and
 // process.
-func (r *Repo) handshake(ctx context.Context, op string) (server, error) {
-	if known, ok := r.cache.servers.Load(r.serverKey()); ok {
+func (c *client) handshake(ctx context.Context, op string) (server, error) {
+	if known, ok := c.cache.servers.Load(c.serverKey()); ok {
 		return known.(server), nil
 	}
 	v2, filters := false, false
-	q := gitRequest{op: op, service: "git-upload-pack", v2: true, timeout: r.cache.question}
-	base, err := r.readAnswer(ctx, r.url, q, func(p *pktReader) (err error) {
+	q := gitRequest{op: op, service: "git-upload-pack", v2: true, timeout: c.cache.question}
+	base, err := c.readAnswer(ctx, c.url, q, func(p *pktReader) (err error) {
 		v2, filters, err = readHandshake(p)
 		return err
 	})
@@ -95,11 +62,11 @@ func (r *Repo) handshake(ctx context.Context, op string) (server, error) {
 	case err != nil:
 		return server{}, err
 	case !v2:
-		return server{}, &ServerError{Op: op, URL: r.shownURL(), Status: 200, Detail: "the server does not speak git " +
+		return server{}, &ServerError{Op: op, URL: c.url.String(), Status: 200, Detail: "the server does not speak git " +
 			"protocol version 2 (git 2.18 or newer does)"}
 	}
 	at := server{base, filters}
-	r.cache.servers.Store(r.serverKey(), at)
+	c.cache.servers.Store(c.serverKey(), at)
 	return at, nil
 }
 
@@ -125,14 +92,14 @@ func readHandshake(p *pktReader) (v2, filters bool, err error) {
 
 // lsRef asks for one ref; the zero hash means that it does not exist.
 // https://git-scm.com/docs/protocol-v2#_ls_refs
-func (r *Repo) lsRef(ctx context.Context, op, ref string) (plumbing.Hash, error) {
+func (c *client) lsRef(ctx context.Context, op, ref string) (plumbing.Hash, error) {
 	var body pktBuffer
 	body.linef("command=ls-refs\n")
 	body.delim()
 	body.linef("ref-prefix %s\n", ref)
 	body.flush()
 	var found plumbing.Hash
-	err := r.uploadCommand(ctx, op, gitRequest{timeout: r.cache.question}, body.Bytes(), func(p *pktReader) error {
+	err := c.uploadCommand(ctx, op, gitRequest{timeout: c.cache.question}, body.Bytes(), func(p *pktReader) error {
 		found = plumbing.ZeroHash
 		for {
 			line, mark, err := p.text()
@@ -175,7 +142,7 @@ type fetchRequest struct {
 
 // download carries out a fetch. A pack with more bytes than q.most is [ErrTooLarge].
 // https://git-scm.com/docs/protocol-v2#_fetch
-func (r *Repo) download(ctx context.Context, op string, q fetchRequest) (fetchedPack, error) {
+func (c *client) download(ctx context.Context, op string, q fetchRequest) (fetchedPack, error) {
 	var body pktBuffer
 	body.linef("command=fetch\n")
 	body.delim()
@@ -199,12 +166,12 @@ func (r *Repo) download(ctx context.Context, op string, q fetchRequest) (fetched
 	body.flush()
 
 	d := fetchedPack{most: q.most}
-	pack, err := os.CreateTemp(r.cache.tmp(), "fetch-*.pack")
+	pack, err := os.CreateTemp(c.cache.tmp(), "fetch-*.pack")
 	if err != nil {
 		return d, fmt.Errorf("%s: %w", op, err)
 	}
 	d.pack = pack
-	err = r.uploadCommand(ctx, op, gitRequest{timeout: transferTimeout}, body.Bytes(), func(p *pktReader) error {
+	err = c.uploadCommand(ctx, op, gitRequest{timeout: transferTimeout}, body.Bytes(), func(p *pktReader) error {
 		d.shallow = nil
 		if err := errors.Join(pack.Truncate(0), seekStart(pack)); err != nil {
 			return err

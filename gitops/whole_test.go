@@ -11,14 +11,14 @@ import (
 )
 
 // fillMirror adds packs to a mirror until it has n.
-func fillMirror(t *testing.T, r *Repo, n int) mirror {
+func fillMirror(t *testing.T, r *Repo, n int) generation {
 	t.Helper()
-	m := must[mirror](t)(r.mirror(t.Context()))
+	m := must[generation](t)(r.mirror.current(t.Context()))
 	for i := len(must[[]string](t)(filepath.Glob(filepath.Join(m.packsDir(), "*.pack")))); i < n; i++ {
 		content := []byte(fmt.Sprint("filling ", i))
 		objs := []newObject{inMemory(3, content)}
-		x := must[indexedPack](t)(r.packNew(t.Context(), objs))
-		must0(t, r.installPack(t.Context(), x, "fetched", nil, blobID("x")))
+		x := must[indexedPack](t)(packNew(t.Context(), r.cache.tmp(), objs))
+		must0(t, r.mirror.install(t.Context(), x, "fetched", nil, blobID("x")))
 	}
 	return m
 }
@@ -38,7 +38,7 @@ func TestCommitIsWhole(t *testing.T) {
 	fromWorkspace := must[string](t)(w.Commit(ctx, testSpec("mine")))
 	git(t, f.bare, "branch", "-D", "other")
 	git(t, f.bare, "gc", "-q", "--prune=now")
-	must0(t, f.repo.renewMirror(ctx, must[mirror](t)(f.repo.mirror(ctx))))
+	must0(t, f.repo.mirror.renew(ctx, must[generation](t)(f.repo.mirror.current(ctx))))
 	must0(t, f.repo.Push(ctx, "b", fromWorkspace, ""))
 	git(t, f.bare, "fsck", "--strict", "--full")
 }
@@ -52,7 +52,7 @@ func TestDiffInOvergrownMirror(t *testing.T) {
 	if d := must[Diff](t)(f.repo.Diff(t.Context(), f.main, next)); len(d.Files) != 1 {
 		t.Errorf("Diff = %+v", d)
 	}
-	if now := must[mirror](t)(f.repo.mirror(t.Context())); now == m {
+	if now := must[generation](t)(f.repo.mirror.current(t.Context())); now == m {
 		t.Error("the mirror was not renewed")
 	}
 }
@@ -66,7 +66,7 @@ func TestDiffHere(t *testing.T) {
 	made := must[string](t)(w.Commit(ctx, testSpec("mine")))
 	write(t, f.work, map[string]string{"new": "1"})
 	next := commitAll(t, f.work, "next")
-	f.repo.url.Host = "127.0.0.1:1" // nothing listens there
+	f.repo.client.url.Host = "127.0.0.1:1" // nothing listens there
 	d, more, err := f.repo.DiffHere(ctx, f.main, made, 100)
 	if err != nil || len(d.Files) != 3 || more != 0 || d.Added != 3 {
 		t.Errorf("%+v, %d more, %v", d, more, err)
@@ -82,7 +82,7 @@ func TestDiffHere(t *testing.T) {
 	if _, _, err := f.repo.DiffHere(ctx, "main", made, 100); err == nil || errors.Is(err, ErrNotHere) {
 		t.Errorf("a name for a commit: %v", err)
 	}
-	must0(t, os.RemoveAll(must[mirror](t)(f.repo.mirror(ctx)).packsDir()))
+	must0(t, os.RemoveAll(must[generation](t)(f.repo.mirror.current(ctx)).packsDir()))
 	if _, _, err := f.repo.DiffHere(ctx, f.main, made, 100); !errors.Is(err, ErrNotHere) {
 		t.Errorf("a broken mirror: %v", err)
 	}
@@ -99,7 +99,7 @@ func TestDiffOfLargeDeltas(t *testing.T) {
 	now := commitAll(t, f.work, "edited")
 	git(t, f.bare, "repack", "-q", "-a", "-d", "-f")
 	must0(t, errors.Join(f.repo.FetchCommit(t.Context(), was), f.repo.FetchCommit(t.Context(), now)))
-	o := must[*packedObjects](t)(openObjects(must[mirror](t)(f.repo.mirror(t.Context())).dir))
+	o := must[*packedObjects](t)(openObjects(must[generation](t)(f.repo.mirror.current(t.Context())).dir))
 	defer o.close()
 	deltas := 0
 	for _, content := range []string{large, edited} {

@@ -46,12 +46,9 @@ type workspaceState struct {
 // The workspace has a .git with copies of the packs, for the tools that need one. Programs in the workspace may write
 // to them; through links they would write to the mirror.
 func (r *Repo) Workspace(ctx context.Context, dir, sha string) (*Workspace, error) {
-	if r.bad != nil {
-		return nil, fmt.Errorf("make workspace: %w", r.bad)
-	}
-	base, err := parseSHA(sha)
+	base, err := r.hashes("make workspace", sha)
 	if err != nil {
-		return nil, fmt.Errorf("make workspace: %w", err)
+		return nil, err
 	}
 	if dir == "" {
 		if dir, err = os.MkdirTemp(filepath.Join(r.cache.dir, workspacesDir), "w-*"); err != nil {
@@ -63,7 +60,7 @@ func (r *Repo) Workspace(ctx context.Context, dir, sha string) (*Workspace, erro
 	}
 	sum := sha256.Sum256([]byte(dir))
 	id := hex.EncodeToString(sum[:16])
-	w := &Workspace{repo: r, dir: dir, base: base, state: filepath.Join(r.cache.dir, statesDir, id)}
+	w := &Workspace{repo: r, dir: dir, base: base[0], state: filepath.Join(r.cache.dir, statesDir, id)}
 	// All directories share a few locks, so that no lock files need to be removed.
 	unlock, err := lock(ctx, filepath.Join(r.cache.dir, locksDir, id[:3]))
 	if err != nil {
@@ -94,7 +91,7 @@ func (w *Workspace) reopen() (bool, error) {
 		return false, fmt.Errorf("open workspace %s: %w: it is not a directory", w.dir, ErrNotWorkspace)
 	}
 	same := known && s.Inode == statOf(st).Inode
-	if same && s.Ready && s.Key == w.repo.remote.Key && s.Base == w.base.String() {
+	if same && s.Ready && s.Key == w.repo.mirror.key && s.Base == w.base.String() {
 		return true, nil
 	}
 	entries, err := os.ReadDir(w.dir)
@@ -181,7 +178,7 @@ func (w *Workspace) note(ready bool) error {
 	}
 	return writeFile(filepath.Join(w.state, "workspace.json"), 0o600, func(out io.Writer) error {
 		return json.NewEncoder(out).Encode(workspaceState{
-			Dir: w.dir, Key: w.repo.remote.Key, Base: w.base.String(), Ready: ready, Inode: statOf(st).Inode,
+			Dir: w.dir, Key: w.repo.mirror.key, Base: w.base.String(), Ready: ready, Inode: statOf(st).Inode,
 		})
 	})
 }

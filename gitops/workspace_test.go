@@ -348,7 +348,7 @@ func TestCommitSpecRefused(t *testing.T) {
 	spec.Author.Name = "Eve <eve@example.com>\nparent 0000"
 	spec.Trailers = []Trailer{{"Key", "a\nOther: b"}}
 	sha := must[string](t)(w.Commit(t.Context(), spec))
-	m := must[mirror](t)(f.repo.mirror(t.Context()))
+	m := must[generation](t)(f.repo.mirror.current(t.Context()))
 	want := "Eve eve@example.com parent 0000|" + f.main + "|Key: a Other: b"
 	if got := git(t, m.dir, "log", "-1", "--format=%an|%P|%(trailers:only,unfold)", sha); strings.TrimSpace(got) != want {
 		t.Errorf("commit = %q, want %q", got, want)
@@ -365,7 +365,7 @@ func TestUnusedMirrors(t *testing.T) {
 	unused := f.cache.Repo(remote)
 	must[string](t)(unused.Fetch(ctx, "main"))
 	packs := func(r *Repo) int {
-		return len(must[[]string](t)(filepath.Glob(filepath.Join(r.dir, "g-*/objects/pack/*.pack"))))
+		return len(must[[]string](t)(filepath.Glob(filepath.Join(r.mirror.dir, "g-*/objects/pack/*.pack"))))
 	}
 	for _, days := range []int{29, 31} {
 		want := (31 - days) / 2
@@ -381,7 +381,7 @@ func TestUnusedMirrors(t *testing.T) {
 		err   error
 		want  int
 	}{
-		{2 * time.Hour, []string{f.repo.remote.Key, remote.Key}, nil, 1}, {2 * time.Hour, nil, errors.New("no answer"), 1},
+		{2 * time.Hour, []string{f.repo.mirror.key, remote.Key}, nil, 1}, {2 * time.Hour, nil, errors.New("no answer"), 1},
 		{2 * time.Hour, []string{"another"}, errors.New("the answer breaks off"), 1},
 		{time.Minute, nil, nil, 1}, // it may be about to be used
 		{2 * time.Hour, nil, nil, 0}, {3 * time.Hour, nil, nil, 0},

@@ -33,11 +33,11 @@ func (r *Repo) Permission(ctx context.Context, who string) (string, error) {
 	p := "none"
 	switch {
 	case err == nil && got.GetPermission() == "":
-		return "", r.fail(errIncomplete, "read what %s may do in %s", who, r.repo)
+		return "", r.app.failure(errIncomplete, "read what %s may do in %s", who, r.repo)
 	case err == nil:
 		p = roleOf(got.GetPermission(), got.GetRoleName())
 	case statusOf(err) != http.StatusNotFound:
-		return "", r.fail(err, "read what %s may do in %s", who, r.repo)
+		return "", r.app.failure(err, "read what %s may do in %s", who, r.repo)
 	}
 	r.permissions.Put(who, p)
 	return p, nil

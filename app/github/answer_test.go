@@ -159,7 +159,7 @@ func TestEmptyAnswersToWritesAreErrors(t *testing.T) {
 					_, err := r.EnsurePull(ctx, NewPull{Head: "h", Base: "main", Title: "t"})
 					return err
 				},
-				"check run":  func() error { _, err := r.UpsertCheckRun(ctx, spec, 0); return err },
+				"check run":  func() error { _, err := r.CheckRuns.Upsert(ctx, spec, 0); return err },
 				"pull":       func() error { _, err := r.Pull(ctx, 3); return err },
 				"repository": func() error { _, err := r.Repository(ctx); return err },
 				"head":       func() error { _, _, err := r.Head(ctx, "x"); return err },

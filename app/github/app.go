@@ -71,7 +71,7 @@ type installation struct {
 	forms *expiring.Map[string, tokenForm] // form of tokens that git accepts
 
 	mu    sync.Mutex
-	conns map[sia.Repo]*repoConn
+	repos map[sia.Repo]*Repo
 }
 
 // New validates the configuration and returns the app. It makes no request.
@@ -182,7 +182,7 @@ func (a *App) installation(id int64) *installation {
 
 func (a *App) newInstallation(id int64, l *rateLimits) *installation {
 	in := &installation{
-		id: id, cache: newResponseCache(cacheBytes), limits: l, conns: map[sia.Repo]*repoConn{},
+		id: id, cache: newResponseCache(cacheBytes), limits: l, repos: map[sia.Repo]*Repo{},
 		forms: expiring.New[string, tokenForm](a.cfg.Now, formTTL, 1),
 	}
 	base := a.baseTransport(id, l, nil)

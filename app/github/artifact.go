@@ -1,16 +1,11 @@
 package github
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"net/http"
 
 	gh "github.com/google/go-github/v66/github"
-
-	"github.com/sia-bot/sia/sia"
 )
 
 // Artifact is an artifact of a workflow run.
@@ -22,9 +17,9 @@ type Artifact struct {
 
 // Artifacts lists the artifacts of a workflow run that have not expired, or none if the app lacks the permission.
 // https://docs.github.com/en/rest/actions/artifacts#list-workflow-run-artifacts
-func (r *Repo) Artifacts(ctx context.Context, workflowRun int64) (out []Artifact, err error) {
+func (s *Actions) Artifacts(ctx context.Context, workflowRun int64) (out []Artifact, err error) {
 	for a, err := range eachPage(func(o gh.ListOptions) ([]*gh.Artifact, *gh.Response, error) {
-		got, resp, err := r.gh.Actions.ListWorkflowRunArtifacts(ctx, r.repo.Owner, r.repo.Name, workflowRun, &o)
+		got, resp, err := s.gh.Actions.ListWorkflowRunArtifacts(ctx, s.repo.Owner, s.repo.Name, workflowRun, &o)
 		if err != nil {
 			return nil, resp, err
 		}
@@ -34,7 +29,7 @@ func (r *Repo) Artifacts(ctx context.Context, workflowRun int64) (out []Artifact
 			return nil, nil
 		}
 		if err != nil {
-			return nil, r.fail(err, "list the artifacts of workflow run %d in %s", workflowRun, r.repo)
+			return nil, s.app.failure(err, "list the artifacts of workflow run %d in %s", workflowRun, s.repo)
 		}
 		if !a.GetExpired() {
 			out = append(out, Artifact{ID: a.GetID(), Name: a.GetName(), Size: a.GetSizeInBytes()})
@@ -46,39 +41,19 @@ func (r *Repo) Artifacts(ctx context.Context, workflowRun int64) (out []Artifact
 // ArtifactZip downloads an artifact of at most limit bytes. The error is permanent if it has expired, was deleted or
 // is too large.
 // https://docs.github.com/en/rest/actions/artifacts#download-an-artifact
-func (r *Repo) ArtifactZip(ctx context.Context, a Artifact, limit int64) ([]byte, error) {
-	op := fmt.Sprintf("read the artifact %s in %s", a.Name, r.repo)
-	at, resp, err := r.gh.Actions.DownloadArtifact(ctx, r.repo.Owner, r.repo.Name, a.ID, 1)
-	if resp != nil && (resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusGone) {
-		return nil, noArtifact(op, "GitHub has none, or it has expired")
-	}
-	if resp != nil && err != nil {
-		err = refusalOf(resp.Response)
-	}
-	if err != nil {
-		return nil, r.fail(err, "%s", op)
-	}
+func (s *Actions) ArtifactZip(ctx context.Context, a Artifact, limit int64) ([]byte, error) {
+	op := fmt.Sprintf("read the artifact %s in %s", a.Name, s.repo)
+	at, resp, err := s.gh.Actions.DownloadArtifact(ctx, s.repo.Owner, s.repo.Name, a.ID, 1)
 	ctx, cancel := context.WithTimeout(ctx, logTimeout)
 	defer cancel()
-	// The URL has a signature that gives anybody access to the artifact; r.fail removes it from errors.
-	file, _, err := r.fetch(ctx, at)
-	if errors.Is(err, ErrNoLog) {
-		return nil, noArtifact(op, "its address has expired")
-	}
+	file, _, err := s.open(ctx, op, "artifact", at, resp, err)
 	if err != nil {
-		return nil, r.fail(err, "%s", op)
+		return nil, err
 	}
 	defer file.Close()
-	var b bytes.Buffer
-	switch n, err := io.Copy(&b, io.LimitReader(file, limit+1)); {
-	case err != nil:
-		return nil, r.fail(err, "%s", op)
-	case n > limit:
-		return nil, noArtifact(op, fmt.Sprintf("it is larger than %d MiB", limit>>20))
+	b, err := io.ReadAll(io.LimitReader(file, limit+1))
+	if err == nil && int64(len(b)) > limit {
+		return nil, noFile(op, "artifact", fmt.Sprintf("it is larger than %d MiB", limit>>20))
 	}
-	return b.Bytes(), nil
-}
-
-func noArtifact(op, why string) error {
-	return &sia.Error{Op: op, Message: "there is no artifact: " + why, Permanent: true}
+	return b, s.app.failure(err, "%s", op)
 }

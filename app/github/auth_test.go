@@ -173,7 +173,7 @@ func TestMissingPermissionsLeaveTheRestWorking(t *testing.T) {
 	if !strings.Contains(w.logs.String(), "actions:write") {
 		t.Errorf("the log does not name what is missing: %s", w.logs)
 	}
-	err := w.repo().RerunChecks(ctx, []CheckRun{{Name: "test", RunID: 9}})
+	err := w.repo().Actions.RerunChecks(ctx, []CheckRun{{Name: "test", RunID: 9}})
 	if !sia.IsPermanent(err) || !strings.Contains(err.Error(),
 		`"actions: write", which SIA needs to read the logs of failed jobs and run flaky ones again`) {
 		t.Errorf("got %v", err)
@@ -255,7 +255,7 @@ func TestEndpoints(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := a.Repo(1, shop).CloneURL(); got != c.clone || a.graphql != c.graphql {
+		if got := a.Repo(1, shop).Remote().URL; got != c.clone || a.graphql != c.graphql {
 			t.Errorf("%q: clone %s, graphql %s", c.base, got, a.graphql)
 		}
 	}

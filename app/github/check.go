@@ -2,12 +2,14 @@ package github
 
 import (
 	"context"
+	"iter"
 	"net/url"
 	"strconv"
 	"time"
 
 	gh "github.com/google/go-github/v66/github"
 
+	"github.com/sia-bot/sia/app/expiring"
 	"github.com/sia-bot/sia/sia/gate"
 	"github.com/sia-bot/sia/sia/lazyregexp"
 	"github.com/sia-bot/sia/sia/view"
@@ -84,37 +86,59 @@ func actionsIDs(details string) (run, job int64) {
 	return run, job
 }
 
-// Checks reads all check runs and commit statuses of a commit.
+// Checks reads what judges commits: the check runs and statuses on them, the pull request that they are in, and what
+// usually reports near its base branch.
+type Checks struct {
+	*conn
+	actions   *Actions
+	rules     *Rules
+	histories *expiring.Map[string, History] // by branch
+	bodies    *expiring.Map[int, string]     // of pull requests that were just read
+}
+
+// Of reads all check runs and commit statuses of a commit.
 // https://docs.github.com/en/rest/checks/runs#list-check-runs-for-a-git-reference
 // https://docs.github.com/en/rest/commits/statuses#get-the-combined-status-for-a-specific-reference
-func (r *Repo) Checks(ctx context.Context, sha string) (CheckSet, error) {
+func (s *Checks) Of(ctx context.Context, sha string) (CheckSet, error) {
 	var set CheckSet
-	for c, err := range r.checkRuns(ctx, sha, gh.ListCheckRunsOptions{Filter: gh.String("all")}) {
+	for c, err := range s.list(ctx, sha, gh.ListCheckRunsOptions{Filter: gh.String("all")}) {
 		if err != nil {
-			return CheckSet{}, r.fail(err, "read the checks of %s in %s", shortSHA(sha), r.repo)
+			return CheckSet{}, s.app.failure(err, "read the checks of %s in %s", shortSHA(sha), s.repo)
 		}
 		set.Runs = append(set.Runs, checkRunFrom(c))
 	}
 	var err error
-	set.Statuses, err = r.statuses(ctx, sha)
+	set.Statuses, err = s.statuses(ctx, sha)
 	return set, err
 }
 
+// list iterates over the check runs of a commit.
+func (s *Checks) list(ctx context.Context, sha string, opts gh.ListCheckRunsOptions) iter.Seq2[*gh.CheckRun, error] {
+	return eachPage(func(o gh.ListOptions) ([]*gh.CheckRun, *gh.Response, error) {
+		opts.ListOptions = o
+		got, resp, err := s.gh.Checks.ListCheckRunsForRef(ctx, s.repo.Owner, s.repo.Name, sha, &opts)
+		if err != nil {
+			return nil, resp, err
+		}
+		return got.CheckRuns, resp, nil
+	})
+}
+
 // statuses reads the latest status of each context of a commit.
-func (r *Repo) statuses(ctx context.Context, sha string) (all []gate.Status, err error) {
-	for s, err := range eachPage(func(o gh.ListOptions) ([]*gh.RepoStatus, *gh.Response, error) {
-		got, resp, err := r.gh.Repositories.GetCombinedStatus(ctx, r.repo.Owner, r.repo.Name, url.PathEscape(sha), &o)
+func (s *Checks) statuses(ctx context.Context, sha string) (all []gate.Status, err error) {
+	for status, err := range eachPage(func(o gh.ListOptions) ([]*gh.RepoStatus, *gh.Response, error) {
+		got, resp, err := s.gh.Repositories.GetCombinedStatus(ctx, s.repo.Owner, s.repo.Name, url.PathEscape(sha), &o)
 		if err != nil {
 			return nil, resp, err
 		}
 		return got.Statuses, resp, nil
 	}) {
 		if err != nil {
-			return nil, r.fail(err, "read the statuses of %s in %s", shortSHA(sha), r.repo)
+			return nil, s.app.failure(err, "read the statuses of %s in %s", shortSHA(sha), s.repo)
 		}
 		all = append(all, gate.Status{
-			Context: s.GetContext(), AppID: statusApp(s.GetAvatarURL()), State: s.GetState(), Description: s.GetDescription(),
-			URL: s.GetTargetURL(), UpdatedAt: s.GetUpdatedAt().Time,
+			Context: status.GetContext(), AppID: statusApp(status.GetAvatarURL()), State: status.GetState(),
+			Description: status.GetDescription(), URL: status.GetTargetURL(), UpdatedAt: status.GetUpdatedAt().Time,
 		})
 	}
 	return all, nil
@@ -135,13 +159,13 @@ func statusApp(avatar string) int64 {
 
 // Annotations reads the annotations of a check run.
 // https://docs.github.com/en/rest/checks/runs#list-check-run-annotations
-func (r *Repo) Annotations(ctx context.Context, run int64) ([]view.Annotation, error) {
+func (s *Checks) Annotations(ctx context.Context, run int64) ([]view.Annotation, error) {
 	var out []view.Annotation
 	for a, err := range eachPage(func(o gh.ListOptions) ([]*gh.CheckRunAnnotation, *gh.Response, error) {
-		return r.gh.Checks.ListCheckRunAnnotations(ctx, r.repo.Owner, r.repo.Name, run, &o)
+		return s.gh.Checks.ListCheckRunAnnotations(ctx, s.repo.Owner, s.repo.Name, run, &o)
 	}) {
 		if err != nil {
-			return nil, r.fail(err, "read annotations of check run %d in %s", run, r.repo)
+			return nil, s.app.failure(err, "read annotations of check run %d in %s", run, s.repo)
 		}
 		out = append(out, view.Annotation{Path: a.GetPath(), Line: a.GetStartLine(), Level: a.GetAnnotationLevel(),
 			Title: a.GetTitle(), Message: a.GetMessage()})

@@ -45,7 +45,7 @@ func TestChecksReadsEveryPage(t *testing.T) {
 	})
 	w.HandleFunc("GET /repos/acme/shop/commits/abc/status",
 		func(rw http.ResponseWriter, req *http.Request) { servePages(rw, req, statuses, "statuses") })
-	set := must[CheckSet](t)(w.repo().Checks(context.Background(), "abc"))
+	set := must[CheckSet](t)(w.repo().Checks.Of(context.Background(), "abc"))
 	if len(set.Runs) != 230 || len(set.Statuses) != 101 {
 		t.Fatalf("%d runs, %d statuses", len(set.Runs), len(set.Statuses))
 	}
@@ -68,7 +68,7 @@ func TestAnnotations(t *testing.T) {
 	w := start(t, "/")
 	w.json("GET /repos/acme/shop/check-runs/7/annotations", 200,
 		`[{"path":"a.go","start_line":3,"end_line":4,"annotation_level":"failure","message":"m","title":"t"}]`)
-	got := must[[]view.Annotation](t)(w.repo().Annotations(context.Background(), 7))
+	got := must[[]view.Annotation](t)(w.repo().Checks.Annotations(context.Background(), 7))
 	want := []view.Annotation{{Path: "a.go", Line: 3, Level: "failure", Title: "t", Message: "m"}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -122,7 +122,7 @@ func TestRequired(t *testing.T) {
 			mount("GET /repos/acme/shop/branches/release%2F1/protection/required_status_checks", c.protection)
 			asked := 0 // more than once while its token is new
 			for try := range 2 {
-				got, err := w.repo().Required(context.Background(), "release/1")
+				got, err := w.repo().Rules.Required(context.Background(), "release/1")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -139,7 +139,7 @@ func TestRequired(t *testing.T) {
 	}
 	w := start(t, "/")
 	w.json("GET /repos/acme/shop/rules/branches/main", 503, `{}`)
-	if _, err := w.repo().Required(context.Background(), "main"); err == nil || sia.IsPermanent(err) {
+	if _, err := w.repo().Rules.Required(context.Background(), "main"); err == nil || sia.IsPermanent(err) {
 		t.Errorf("GitHub failing is not nothing required: %v", err)
 	}
 }
@@ -151,14 +151,14 @@ func TestRerunChecks(t *testing.T) {
 		`{"message":"This workflow is already running"}`)
 	w.json("POST /repos/acme/shop/actions/runs/11/rerun-failed-jobs", 404, `{"message":"Not Found"}`)
 	ctx := context.Background()
-	err := w.repo().RerunChecks(ctx, []CheckRun{
+	err := w.repo().Actions.RerunChecks(ctx, []CheckRun{
 		{ID: 1, Name: "a", RunID: 9, JobID: 1}, {ID: 2, Name: "b", RunID: 9, JobID: 2},
 		{ID: 6, Name: "of another app, which GitHub forbids"},
 	})
 	if n := len(w.got("POST /repos")); err != nil || n != 1 {
 		t.Errorf("%d requests, %v", n, err)
 	}
-	err = w.repo().RerunChecks(ctx,
+	err = w.repo().Actions.RerunChecks(ctx,
 		[]CheckRun{{ID: 7, Name: "gone", RunID: 11}, {ID: 8, Name: "busy", RunID: 10}, {ID: 1, Name: "a", RunID: 9}})
 	if sia.IsPermanent(err) || sia.RetryAfter(err) != rerunRetryAfter ||
 		!strings.Contains(err.Error(), "run gone again") ||
@@ -168,7 +168,7 @@ func TestRerunChecks(t *testing.T) {
 	if n := len(w.got("POST /repos")); n != 4 {
 		t.Errorf("%d requests, want it to go on after a failure", n)
 	}
-	if err := w.repo().RerunChecks(ctx, nil); err != nil {
+	if err := w.repo().Actions.RerunChecks(ctx, nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -264,7 +264,7 @@ func TestUpsertCheckRun(t *testing.T) {
 	}
 	do := func(known, wantID int64) {
 		t.Helper()
-		if id, err := r.UpsertCheckRun(ctx, spec, known); err != nil || id != wantID {
+		if id, err := r.CheckRuns.Upsert(ctx, spec, known); err != nil || id != wantID {
 			t.Errorf("id %d, %v", id, err)
 		}
 	}
@@ -295,7 +295,7 @@ func TestUpsertCheckRun(t *testing.T) {
 
 	// A check that continues gets another run: a completed one stays completed.
 	spec.Status, spec.Conclusion = "in_progress", ""
-	if ok, err := r.EditCheckRun(ctx, CheckRunSpec{Name: "SIA", HeadSHA: "abc", ExternalID: "42-12",
+	if ok, err := r.CheckRuns.Edit(ctx, CheckRunSpec{Name: "SIA", HeadSHA: "abc", ExternalID: "42-12",
 		CheckRun: view.CheckRun{Status: "queued", Title: "Again"}}, 2); ok || err != nil {
 		t.Errorf("opened a completed run: %v, %v", ok, err)
 	}
@@ -347,7 +347,7 @@ func TestAnnotationsAreNotSentTwice(t *testing.T) {
 			show := func() (id int64) {
 				t.Helper()
 				for try := 1; ; try++ {
-					id, err := r.UpsertCheckRun(ctx, spec, 0)
+					id, err := r.CheckRuns.Upsert(ctx, spec, 0)
 					if err == nil {
 						return id
 					}

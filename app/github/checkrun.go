@@ -3,7 +3,6 @@ package github
 import (
 	"context"
 	"fmt"
-	"iter"
 	"net/http"
 	"time"
 
@@ -32,22 +31,28 @@ type CheckRunSpec struct {
 	view.CheckRun
 }
 
-// UpsertCheckRun creates or updates the check run of the app with an external id on a commit, and returns the run's id.
-// known is the id if the caller has it, or [Unwritten], or 0: then it is looked for, and not written if it says the
-// same already. A completed check run can't be reopened: if the check continues after that, a new check run of that
-// name is created, and counts instead.
+// CheckRuns writes the check runs of the app.
+type CheckRuns struct {
+	*conn
+	checks *Checks
+}
+
+// Upsert creates or updates the check run of the app with an external id on a commit, and returns the run's id. known
+// is the id if the caller has it, or [Unwritten], or 0: then it is looked for, and not written if it says the same
+// already. A completed check run can't be reopened: if the check continues after that, a new check run of that name is
+// created, and counts instead.
 //
 // Check runs of other apps don't count, whatever their external id.
-func (r *Repo) UpsertCheckRun(ctx context.Context, spec CheckRunSpec, known int64) (id int64, err error) {
+func (s *CheckRuns) Upsert(ctx context.Context, spec CheckRunSpec, known int64) (id int64, err error) {
 	if known == Unwritten {
-		return r.createCheckRun(ctx, spec)
+		return s.create(ctx, spec)
 	}
-	now, err := r.findCheckRun(ctx, spec, known)
+	now, err := s.find(ctx, spec, known)
 	if err != nil {
 		return 0, err
 	}
 	if now == nil {
-		return r.createCheckRun(ctx, spec)
+		return s.create(ctx, spec)
 	}
 	if now.GetOutput().GetAnnotationsCount() > 0 {
 		spec.Annotations = nil
@@ -55,7 +60,7 @@ func (r *Repo) UpsertCheckRun(ctx context.Context, spec CheckRunSpec, known int6
 	if known == 0 && spec.shownBy(now) {
 		return now.GetID(), nil
 	}
-	_, err = r.writeCheckRun(ctx, spec, now.GetID())
+	_, err = s.write(ctx, spec, now.GetID())
 	return now.GetID(), err
 }
 
@@ -67,36 +72,36 @@ func (s CheckRunSpec) shownBy(now *gh.CheckRun) bool {
 		got.GetTitle() == want.GetTitle() && got.GetSummary() == want.GetSummary() && got.GetText() == want.GetText()
 }
 
-// EditCheckRun updates a check run of the app without reading it first. ok is false if that is impossible: it was
-// deleted, it stays completed, or the number of its annotations is needed.
-func (r *Repo) EditCheckRun(ctx context.Context, spec CheckRunSpec, id int64) (ok bool, err error) {
+// Edit updates a check run of the app without reading it first. ok is false if that is impossible: it was deleted, it
+// stays completed, or the number of its annotations is needed.
+func (s *CheckRuns) Edit(ctx context.Context, spec CheckRunSpec, id int64) (ok bool, err error) {
 	if len(spec.Annotations) > 0 {
 		return false, nil
 	}
-	written, err := r.writeCheckRun(ctx, spec, id)
+	written, err := s.write(ctx, spec, id)
 	if statusOf(err) == http.StatusNotFound {
 		return false, nil
 	}
 	return err == nil && written.GetStatus() == spec.Status && written.GetConclusion() == spec.Conclusion, err
 }
 
-// writeCheckRun updates a check run, and returns the new state.
-func (r *Repo) writeCheckRun(ctx context.Context, spec CheckRunSpec, id int64) (*gh.CheckRun, error) {
+// write updates a check run, and returns the new state.
+func (s *CheckRuns) write(ctx context.Context, spec CheckRunSpec, id int64) (*gh.CheckRun, error) {
 	opts := checkRunUpdate{Actions: spec.actions(), UpdateCheckRunOptions: gh.UpdateCheckRunOptions{
 		Name: spec.Name, ExternalID: &spec.ExternalID, DetailsURL: stringOrNil(spec.DetailsURL),
 		Status: &spec.Status, Conclusion: stringOrNil(spec.Conclusion), Output: spec.output(),
 	}}
 	if spec.Status == "completed" {
-		opts.CompletedAt = r.timestamp()
+		opts.CompletedAt = s.timestamp()
 	}
 	var got gh.CheckRun
 	sending := ctx
 	if len(spec.Annotations) > 0 {
 		sending = withoutRetry(ctx)
 	}
-	err := r.send(sending, http.MethodPatch, fmt.Sprintf("check-runs/%d", id), opts, &got)
+	err := s.rest.send(sending, http.MethodPatch, fmt.Sprintf("check-runs/%d", id), opts, &got)
 	if err := require(err, got.GetID()); err != nil {
-		return nil, r.fail(err, "update check run %s on %s in %s", spec.Name, shortSHA(spec.HeadSHA), r.repo)
+		return nil, s.app.failure(err, "update check run %s on %s in %s", spec.Name, shortSHA(spec.HeadSHA), s.repo)
 	}
 	return &got, nil
 }
@@ -108,42 +113,42 @@ type checkRunUpdate struct {
 	Actions []*gh.CheckRunAction `json:"actions"`
 }
 
-func (r *Repo) createCheckRun(ctx context.Context, spec CheckRunSpec) (int64, error) {
+func (s *CheckRuns) create(ctx context.Context, spec CheckRunSpec) (int64, error) {
 	opts := gh.CreateCheckRunOptions{
 		Name: spec.Name, HeadSHA: spec.HeadSHA, ExternalID: &spec.ExternalID, DetailsURL: stringOrNil(spec.DetailsURL),
-		Status: &spec.Status, Conclusion: stringOrNil(spec.Conclusion), StartedAt: r.timestamp(),
+		Status: &spec.Status, Conclusion: stringOrNil(spec.Conclusion), StartedAt: s.timestamp(),
 		Output: spec.output(), Actions: spec.actions(),
 	}
 	if spec.Status == "completed" {
 		opts.CompletedAt = opts.StartedAt
 	}
-	got, _, err := r.gh.Checks.CreateCheckRun(ctx, r.repo.Owner, r.repo.Name, opts)
+	got, _, err := s.gh.Checks.CreateCheckRun(ctx, s.repo.Owner, s.repo.Name, opts)
 	if err := require(err, got.GetID()); err != nil {
-		return 0, r.fail(err, "create check run %s on %s in %s", spec.Name, shortSHA(spec.HeadSHA), r.repo)
+		return 0, s.app.failure(err, "create check run %s on %s in %s", spec.Name, shortSHA(spec.HeadSHA), s.repo)
 	}
 	return got.GetID(), nil
 }
 
-// findCheckRun looks for the app's latest check run with the spec's external id, and returns nil if there is none. It
-// ignores one that the spec would have to reopen.
-func (r *Repo) findCheckRun(ctx context.Context, spec CheckRunSpec, known int64) (*gh.CheckRun, error) {
+// find looks for the app's latest check run with the spec's external id, and returns nil if there is none. It ignores
+// one that the spec would have to reopen.
+func (s *CheckRuns) find(ctx context.Context, spec CheckRunSpec, known int64) (*gh.CheckRun, error) {
 	ours := func(c *gh.CheckRun) bool {
-		return c.GetExternalID() == spec.ExternalID && c.GetHeadSHA() == spec.HeadSHA && c.GetApp().GetID() == r.app.cfg.AppID
+		return c.GetExternalID() == spec.ExternalID && c.GetHeadSHA() == spec.HeadSHA && c.GetApp().GetID() == s.app.cfg.AppID
 	}
 	if known != 0 {
-		got, _, err := r.gh.Checks.GetCheckRun(ctx, r.repo.Owner, r.repo.Name, known)
+		got, _, err := s.gh.Checks.GetCheckRun(ctx, s.repo.Owner, s.repo.Name, known)
 		if err == nil && ours(got) && !spec.reopens(got) {
 			return got, nil
 		}
 		if err != nil && statusOf(err) != http.StatusNotFound {
-			return nil, r.fail(err, "read check run %d in %s", known, r.repo)
+			return nil, s.app.failure(err, "read check run %d in %s", known, s.repo)
 		}
 	}
 	var newest *gh.CheckRun
-	opts := gh.ListCheckRunsOptions{CheckName: &spec.Name, Filter: gh.String("all"), AppID: &r.app.cfg.AppID}
-	for c, err := range r.checkRuns(ctx, spec.HeadSHA, opts) {
+	opts := gh.ListCheckRunsOptions{CheckName: &spec.Name, Filter: gh.String("all"), AppID: &s.app.cfg.AppID}
+	for c, err := range s.checks.list(ctx, spec.HeadSHA, opts) {
 		if err != nil {
-			return nil, r.fail(err, "look for check run %s on %s in %s", spec.Name, shortSHA(spec.HeadSHA), r.repo)
+			return nil, s.app.failure(err, "look for check run %s on %s in %s", spec.Name, shortSHA(spec.HeadSHA), s.repo)
 		}
 		if ours(c) && c.GetID() > newest.GetID() {
 			newest = c
@@ -155,20 +160,8 @@ func (r *Repo) findCheckRun(ctx context.Context, spec CheckRunSpec, known int64)
 	return newest, nil
 }
 
-// checkRuns iterates over the check runs of a commit.
-func (r *Repo) checkRuns(ctx context.Context, sha string, opts gh.ListCheckRunsOptions) iter.Seq2[*gh.CheckRun, error] {
-	return eachPage(func(o gh.ListOptions) ([]*gh.CheckRun, *gh.Response, error) {
-		opts.ListOptions = o
-		got, resp, err := r.gh.Checks.ListCheckRunsForRef(ctx, r.repo.Owner, r.repo.Name, sha, &opts)
-		if err != nil {
-			return nil, resp, err
-		}
-		return got.CheckRuns, resp, nil
-	})
-}
-
-func (r *Repo) timestamp() *gh.Timestamp {
-	return &gh.Timestamp{Time: r.app.cfg.Now().UTC().Truncate(time.Second)}
+func (s *CheckRuns) timestamp() *gh.Timestamp {
+	return &gh.Timestamp{Time: s.app.cfg.Now().UTC().Truncate(time.Second)}
 }
 
 // reopens reports whether a check run has a conclusion and the spec has none. GitHub answers such an update with

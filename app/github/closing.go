@@ -85,20 +85,20 @@ type ClosingAt struct {
 	Issue  int
 	Commit string    // of the base branch
 	Since  time.Time // earlier commits are ignored
-	Branch string    // base branch, to read its [Repo.CommitRules] too; "": don't
+	Branch string    // base branch, to read its [Rules.OnCommits] too; "": don't
 }
 
 // Closing reads the open pull requests that close an issue, and the commits since a time, in one request. If GitHub
 // refuses the query, as an old server may, the result is empty without an error.
 func (r *Repo) Closing(ctx context.Context, at ClosingAt) (Closing, error) {
-	_, known := r.commits.Get(at.Branch)
+	_, known := r.Rules.commits.Get(at.Branch)
 	rules := at.Branch != "" && !known
 	got, err := r.askClosing(ctx, at, rules)
 	if rules && isRefusedQuery(err) {
 		got, err = r.askClosing(ctx, at, false) // it may have refused the rules
 	}
 	if err != nil {
-		failed := r.fail(err, "look for what closes issue %s#%d", r.repo, at.Issue)
+		failed := r.app.failure(err, "look for what closes issue %s#%d", r.repo, at.Issue)
 		if isRefusedQuery(err) {
 			r.app.log.WarnContext(ctx, "what closes an issue is not known", "error", failed)
 			return Closing{}, nil
@@ -110,14 +110,14 @@ func (r *Repo) Closing(ctx context.Context, at ClosingAt) (Closing, error) {
 
 // askClosing sends the query, with or without the branch's rules on commits.
 func (r *Repo) askClosing(ctx context.Context, at ClosingAt, rules bool) (*closingAnswer, error) {
-	q := r.query()
+	q := r.graphql.query()
 	q.values["commit"] = at.Commit
 	q.add("$number: Int!", closingSelection, "number", at.Issue)
 	q.add("$commit: String!, $since: GitTimestamp!", sinceSelection, "since", at.Since.UTC().Format(time.RFC3339))
 	if rules {
 		q.add("$ref: String!", commitRulesSelection, "ref", "refs/heads/"+at.Branch)
 	}
-	got, err := graphqlRepository[closingAnswer](ctx, r, q)
+	got, err := graphqlRepository[closingAnswer](ctx, r.graphql, q)
 	if err == nil && got.Issue == nil {
 		err = errIncomplete
 	}
@@ -126,7 +126,7 @@ func (r *Repo) askClosing(ctx context.Context, at ClosingAt, rules bool) (*closi
 	}
 	commits, err := got.rules()
 	if err == nil {
-		r.commits.Put(at.Branch, commits)
+		r.Rules.commits.Put(at.Branch, commits)
 	}
 	return got, err
 }

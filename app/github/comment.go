@@ -76,7 +76,7 @@ func (r *Repo) UpsertComment(
 	}
 	got, _, err := r.gh.Issues.CreateComment(ctx, r.repo.Owner, r.repo.Name, issue, &gh.IssueComment{Body: &want})
 	if err := require(err, got.GetID()); err != nil {
-		return Comment{}, r.fail(err, "comment on %s#%d", r.repo, issue)
+		return Comment{}, r.app.failure(err, "comment on %s#%d", r.repo, issue)
 	}
 	return commentFrom(got), nil
 }
@@ -92,7 +92,7 @@ func (r *Repo) EditComment(ctx context.Context, id int64, marker, body string) (
 		return Comment{}, false, nil
 	}
 	if err := require(err, got.GetID()); err != nil {
-		return Comment{}, false, r.fail(err, "edit comment %d of %s", id, r.repo)
+		return Comment{}, false, r.app.failure(err, "edit comment %d of %s", id, r.repo)
 	}
 	return commentFrom(got), true, nil
 }
@@ -111,7 +111,7 @@ func (r *Repo) knownComment(ctx context.Context, marker string, id int64) (Comme
 		return Comment{}, false, nil
 	}
 	if err := require(err, got.GetID()); err != nil {
-		return Comment{}, false, r.fail(err, "read comment %d of %s", id, r.repo)
+		return Comment{}, false, r.app.failure(err, "read comment %d of %s", id, r.repo)
 	}
 	c := commentFrom(got)
 	return c, c.Author == self.Login && hasMarker(c.Body, marker), nil
@@ -125,7 +125,7 @@ func (r *Repo) findComment(ctx context.Context, issue int, marker string) (Comme
 	}
 	for c, err := range r.comments(ctx, issue, time.Time{}) {
 		if err != nil {
-			return Comment{}, false, r.fail(err, "read comments of %s#%d", r.repo, issue)
+			return Comment{}, false, r.app.failure(err, "read comments of %s#%d", r.repo, issue)
 		}
 		if c.GetUser().GetLogin() == self.Login && hasMarker(c.GetBody(), marker) {
 			return commentFrom(c), true, nil
@@ -140,7 +140,7 @@ func (r *Repo) CommentsSince(ctx context.Context, issue int, since time.Time) ([
 	var out []Comment
 	for c, err := range r.comments(ctx, issue, since) {
 		if err != nil {
-			return nil, r.fail(err, "read comments of %s#%d", r.repo, issue)
+			return nil, r.app.failure(err, "read comments of %s#%d", r.repo, issue)
 		}
 		out = append(out, commentFrom(c))
 	}

@@ -35,9 +35,9 @@ func (r *Repo) CreateCommit(ctx context.Context, c NewCommit) (MadeCommit, error
 		SHA          string       `json:"sha"`
 		Verification verification `json:"verification"`
 	}
-	err := r.send(ctx, http.MethodPost, "git/commits", in, &got)
+	err := r.rest.send(ctx, http.MethodPost, "git/commits", in, &got)
 	if err := require(err, got.SHA); err != nil {
-		return MadeCommit{}, r.fail(err, "make a signed commit in %s", r.repo)
+		return MadeCommit{}, r.app.failure(err, "make a signed commit in %s", r.repo)
 	}
 	return MadeCommit{SHA: got.SHA, verification: got.Verification}, nil
 }
@@ -51,9 +51,9 @@ func (r *Repo) Commit(ctx context.Context, sha string) (MadeCommit, error) {
 			Verification verification `json:"verification"`
 		} `json:"commit"`
 	}
-	err := r.send(ctx, http.MethodGet, "commits/"+url.PathEscape(sha), nil, &got)
+	err := r.rest.send(ctx, http.MethodGet, "commits/"+url.PathEscape(sha), nil, &got)
 	if err := require(err, got.SHA); err != nil {
-		return MadeCommit{}, r.fail(err, "read commit %s of %s", shortSHA(sha), r.repo)
+		return MadeCommit{}, r.app.failure(err, "read commit %s of %s", shortSHA(sha), r.repo)
 	}
 	return MadeCommit{SHA: got.SHA, verification: got.Commit.Verification}, nil
 }

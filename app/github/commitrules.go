@@ -3,7 +3,6 @@ package github
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"strings"
 	"time"
 
@@ -91,50 +90,29 @@ func (b branchRule) addTo(out *sia.CommitRules) error {
 	return nil
 }
 
-// CommitRules returns the rules of a branch on commits that are merged into it. [Repo.Closing] reads them in the same
+// OnCommits returns the rules of a branch on commits that are merged into it. [Repo.Closing] reads them in the same
 // request, and they are cached for an hour. Rules that GitHub hides are ignored.
-func (r *Repo) CommitRules(ctx context.Context, branch string) (sia.CommitRules, error) {
-	if got, ok := r.commits.Get(branch); ok {
+// https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch
+func (s *Rules) OnCommits(ctx context.Context, branch string) (sia.CommitRules, error) {
+	if got, ok := s.commits.Get(branch); ok {
 		return got, nil
 	}
-	q := r.query()
+	q := s.graphql.query()
 	q.add("$ref: String!", commitRulesSelection, "ref", "refs/heads/"+branch)
-	got, err := graphqlRepository[commitRulesAnswer](ctx, r, q)
+	got, err := graphqlRepository[commitRulesAnswer](ctx, s.graphql, q)
 	var out sia.CommitRules
 	if err == nil {
 		out, err = got.rules()
 	}
-	if err != nil { // REST has its own limits and servers
-		out, err = r.commitRulesOverREST(ctx, branch)
+	if err != nil {
+		// REST has its own limits and servers. It has the rule sets alone: there, non-administrators can't see whether
+		// classic protection requires signatures.
+		out = sia.CommitRules{}
+		_, err = s.each(ctx, branch, func(rule branchRule) error { return rule.addTo(&out) })
 	}
 	if err != nil {
-		return sia.CommitRules{}, r.fail(err, "read what %s of %s asks of commits", branch, r.repo)
+		return sia.CommitRules{}, s.app.failure(err, "read what %s of %s asks of commits", branch, s.repo)
 	}
-	r.commits.Put(branch, out)
-	return out, nil
-}
-
-// isRefusedQuery reports whether GitHub refused a query, as an old server does, or because of a missing permission.
-func isRefusedQuery(err error) bool {
-	var refusal *graphqlError
-	status := statusOf(err)
-	return errors.As(err, &refusal) && !refusal.isServerError() || status >= 400 && status < 500
-}
-
-// commitRulesOverREST reads the rule sets alone: over REST, non-administrators can't see whether classic protection
-// requires signatures.
-// https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch
-func (r *Repo) commitRulesOverREST(ctx context.Context, branch string) (out sia.CommitRules, err error) {
-	for rule, err := range r.branchRules(ctx, branch) {
-		if hiddenFromApp(err) {
-			return out, nil
-		}
-		if err == nil {
-			err = rule.addTo(&out)
-		}
-		if err != nil {
-			return out, err
-		}
-	}
+	s.commits.Put(branch, out)
 	return out, nil
 }

@@ -57,7 +57,7 @@ func TestCommitRules(t *testing.T) {
 			ctx := context.Background()
 			check(t, c.set(s))
 			for range 2 {
-				if got, err := s.repo.CommitRules(ctx, "main"); err != nil || got != c.want {
+				if got, err := s.repo.Rules.OnCommits(ctx, "main"); err != nil || got != c.want {
 					t.Errorf("got %+v, %v, want %+v", got, err, c.want)
 				}
 			}
@@ -73,7 +73,7 @@ func TestCommitRules(t *testing.T) {
 				}
 				return nil
 			})
-			if got, err := s.repo.CommitRules(ctx, "main"); err != nil || got != c.inREST {
+			if got, err := s.repo.Rules.OnCommits(ctx, "main"); err != nil || got != c.inREST {
 				t.Errorf("over REST %+v, %v, want %+v", got, err, c.inREST)
 			}
 		})
@@ -101,7 +101,7 @@ func TestCommitRulesAlongTheWay(t *testing.T) {
 	at := github.ClosingAt{Issue: n, Commit: s.head, Since: time.Now().Add(-time.Hour), Branch: "main"}
 	_, err = s.repo.Closing(ctx, at)
 	check(t, err)
-	if got, err := s.repo.CommitRules(ctx, "main"); err != nil || !got.Signed {
+	if got, err := s.repo.Rules.OnCommits(ctx, "main"); err != nil || !got.Signed {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	if n := countCalls(s, "/graphql"); n != 1 {
@@ -114,7 +114,7 @@ func TestCommitRulesAlongTheWay(t *testing.T) {
 	if len(got.Commits) != 1 {
 		t.Errorf("what closes the issue is lost: %+v", got)
 	}
-	if got, err := s.repo.CommitRules(ctx, "main"); err != nil || got.Signed {
+	if got, err := s.repo.Rules.OnCommits(ctx, "main"); err != nil || got.Signed {
 		t.Errorf("hidden rules: %+v, %v", got, err)
 	}
 }

@@ -30,15 +30,13 @@ func (r *Repo) OpenBlockers(ctx context.Context, number int) ([]Blocker, error) 
 		} `json:"repository"`
 	}
 	path := fmt.Sprintf("issues/%d/dependencies/blocked_by?per_page=%d", number, maxBlockers)
-	err := r.send(ctx, http.MethodGet, path, nil,
-		&got)
-	if hiddenFromApp(err) {
-		r.app.log.WarnContext(ctx, "what blocks an issue is not known", "error", r.fail(err, "read what blocks %s#%d",
-			r.repo, number))
-		return nil, nil
-	}
-	if err != nil {
-		return nil, r.fail(err, "read what blocks issue %s#%d", r.repo, number)
+	if err := r.rest.send(ctx, http.MethodGet, path, nil, &got); err != nil {
+		failed := r.app.failure(err, "read what blocks issue %s#%d", r.repo, number)
+		if hiddenFromApp(err) {
+			r.app.log.WarnContext(ctx, "what blocks an issue is not known", "error", failed)
+			return nil, nil
+		}
+		return nil, failed
 	}
 	var out []Blocker
 	for _, b := range got {

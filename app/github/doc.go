@@ -4,9 +4,10 @@
 // Concepts:
 //
 // - [App]: the GitHub App, authenticated by its private key.
-//   - [Repo]: a cheap handle on one repository of one installation. Its tokens
-//     are valid for that repository alone, with only the permissions that SIA
-//     uses.
+//   - [Repo]: one repository of one installation: its issues, pull requests, comments, labels and files. Its tokens
+//     are valid for that repository alone, with only the permissions that SIA uses.
+//   - [Checks] of a repository: what judges commits. It reads [Actions], the workflow runs, and [Rules], what branches
+//     require. [CheckRuns] writes the app's own.
 //   - Looking first: every write first looks whether GitHub already shows the
 //     result, so that an effect that is carried out twice shows once. Objects are
 //     identified by a marker (comments, issues), an external id (check runs) or a
@@ -25,5 +26,5 @@
 // exported is safe for concurrent use, except for writes with the same marker, external id or head: those need one
 // caller at once.
 //
-// Start reading at app.go, then repo.go and comment.go.
+// Start reading at app.go, then repo.go and comment.go; look.go begins what judges a commit.
 package github

@@ -48,21 +48,27 @@ func asks(w *wire) map[string]func(context.Context) error {
 		"blockers":       func(ctx context.Context) error { _, err := r.OpenBlockers(ctx, 1); return err },
 		"comments":       func(ctx context.Context) error { _, err := r.CommentsSince(ctx, 1, since); return err },
 		"pull":           func(ctx context.Context) error { _, err := r.Pull(ctx, 1); return err },
-		"pull now":       func(ctx context.Context) error { _, _, err := r.fetchPull(ctx, 1); return err },
-		"last word":      func(ctx context.Context) error { _, err := r.FinalState(ctx, 1, "main"); return err },
-		"checks":         func(ctx context.Context) error { _, err := r.Checks(ctx, "abc"); return err },
-		"look":           func(ctx context.Context) error { _, err := r.Look(ctx, LookAt{SHA: "abc", Pull: 1}); return err },
-		"look, no pull": func(ctx context.Context) error {
-			_, err := r.Look(ctx, LookAt{SHA: "abc", Branch: "main"})
+		"pull now":       func(ctx context.Context) error { _, _, err := r.Checks.fetchPull(ctx, 1); return err },
+		"last word":      func(ctx context.Context) error { _, err := r.Checks.FinalState(ctx, 1, "main"); return err },
+		"checks":         func(ctx context.Context) error { _, err := r.Checks.Of(ctx, "abc"); return err },
+		"look": func(ctx context.Context) error {
+			_, err := r.Checks.Look(ctx, LookAt{SHA: "abc", Pull: 1})
 			return err
 		},
-		"workflows":    func(ctx context.Context) error { _, _, err := r.Workflows(ctx, "abc"); return err },
-		"attempts":     func(ctx context.Context) error { _, err := r.Attempts(ctx, 1); return err },
-		"annotations":  func(ctx context.Context) error { _, err := r.Annotations(ctx, 1); return err },
-		"failed step":  func(ctx context.Context) error { _, err := r.FailedStep(ctx, CheckRun{JobID: 1}); return err },
-		"artifacts":    func(ctx context.Context) error { _, err := r.Artifacts(ctx, 1); return err },
-		"required":     func(ctx context.Context) error { _, err := r.Required(ctx, "main"); return err },
-		"commit rules": func(ctx context.Context) error { _, err := r.CommitRules(ctx, "main"); return err },
+		"look, no pull": func(ctx context.Context) error {
+			_, err := r.Checks.Look(ctx, LookAt{SHA: "abc", Branch: "main"})
+			return err
+		},
+		"workflows":   func(ctx context.Context) error { _, _, err := r.Actions.Workflows(ctx, "abc"); return err },
+		"attempts":    func(ctx context.Context) error { _, err := r.Actions.Attempts(ctx, 1); return err },
+		"annotations": func(ctx context.Context) error { _, err := r.Checks.Annotations(ctx, 1); return err },
+		"failed step": func(ctx context.Context) error {
+			_, err := r.Actions.FailedStep(ctx, CheckRun{JobID: 1})
+			return err
+		},
+		"artifacts":    func(ctx context.Context) error { _, err := r.Actions.Artifacts(ctx, 1); return err },
+		"required":     func(ctx context.Context) error { _, err := r.Rules.Required(ctx, "main"); return err },
+		"commit rules": func(ctx context.Context) error { _, err := r.Rules.OnCommits(ctx, "main"); return err },
 		"closing": func(ctx context.Context) error {
 			_, err := r.Closing(ctx, ClosingAt{Issue: 1, Commit: "abc", Since: since, Branch: "main"})
 			return err
@@ -80,7 +86,7 @@ func asks(w *wire) map[string]func(context.Context) error {
 			return err
 		},
 		"edit a comment": func(ctx context.Context) error { _, _, err := r.EditComment(ctx, 5, marker, "b"); return err },
-		"check run":      func(ctx context.Context) error { _, err := r.UpsertCheckRun(ctx, spec, 0); return err },
+		"check run":      func(ctx context.Context) error { _, err := r.CheckRuns.Upsert(ctx, spec, 0); return err },
 		"open pull": func(ctx context.Context) error {
 			_, err := r.EnsurePull(ctx, NewPull{Head: "h", Base: "main", Title: "t"})
 			return err
@@ -112,14 +118,17 @@ func asks(w *wire) map[string]func(context.Context) error {
 			return err
 		},
 		"move a label":   func(ctx context.Context) error { return r.MoveLabel(ctx, 1, "", "b") },
-		"required now":   func(ctx context.Context) error { _, err := r.FetchRequired(ctx, "main"); return err },
-		"edit check run": func(ctx context.Context) error { _, err := r.EditCheckRun(ctx, spec, 1); return err },
+		"required now":   func(ctx context.Context) error { _, err := r.Rules.FetchRequired(ctx, "main"); return err },
+		"edit check run": func(ctx context.Context) error { _, err := r.CheckRuns.Edit(ctx, spec, 1); return err },
 		"mark a draft":   func(ctx context.Context) error { return r.MarkDraft(ctx, "PR_1") },
 		"job log": func(ctx context.Context) error {
-			_, err := r.JobLog(ctx, CheckRun{JobID: 1})
+			_, err := r.Actions.JobLog(ctx, CheckRun{JobID: 1})
 			return err
 		},
-		"artifact":   func(ctx context.Context) error { _, err := r.ArtifactZip(ctx, Artifact{ID: 1}, 10); return err },
+		"artifact": func(ctx context.Context) error {
+			_, err := r.Actions.ArtifactZip(ctx, Artifact{ID: 1}, 10)
+			return err
+		},
 		"author":     func(ctx context.Context) error { _, err := a.Author(ctx, since); return err },
 		"mark ready": func(ctx context.Context) error { return r.MarkReady(ctx, "PR_1") },
 		"close":      func(ctx context.Context) error { return r.Close(ctx, 1) },

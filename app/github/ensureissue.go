@@ -31,7 +31,7 @@ func (r *Repo) EnsureIssue(ctx context.Context, known int, n NewIssue) (number i
 	if now.State == "closed" {
 		got, _, err := r.gh.Issues.Get(ctx, r.repo.Owner, r.repo.Name, now.Number)
 		if err != nil || got.GetClosedBy().GetLogin() != self.Login {
-			return now.Number, r.fail(err, "read issue %s#%d", r.repo, now.Number)
+			return now.Number, r.app.failure(err, "read issue %s#%d", r.repo, now.Number)
 		}
 	}
 	body := withMarker(n.Marker, n.Body)
@@ -40,5 +40,5 @@ func (r *Repo) EnsureIssue(ctx context.Context, known int, n NewIssue) (number i
 	}
 	_, _, err = r.gh.Issues.Edit(ctx, r.repo.Owner, r.repo.Name, now.Number,
 		&gh.IssueRequest{Title: &n.Title, Body: &body, State: gh.String("open")})
-	return now.Number, r.fail(err, "update issue %s#%d", r.repo, now.Number)
+	return now.Number, r.app.failure(err, "update issue %s#%d", r.repo, now.Number)
 }

@@ -21,7 +21,7 @@ import (
 )
 
 // ErrNoLog reports that a check run has no log: it is not a GitHub Actions job, has not finished, or its log has
-// expired.
+// expired. It is also the error of an artifact that is not there any more.
 var ErrNoLog = errors.New("no log")
 
 var errWriteQueue = errors.New("wait for earlier writes to the repository")

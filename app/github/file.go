@@ -55,14 +55,14 @@ func (r *Repo) File(ctx context.Context, sha, name string, limit int) (content [
 	case statusOf(err) == http.StatusNotFound:
 		return nil, false, nil
 	case err != nil:
-		return nil, false, r.fail(err, "%s", op)
+		return nil, false, r.app.failure(err, "%s", op)
 	case file == nil || file.GetType() != "file":
 		return nil, false, nil
 	case file.GetSize() > limit:
 		return nil, true, fmt.Errorf("%s: %w: %d bytes, limit %d", op, ErrTooLarge, file.GetSize(), limit)
 	}
 	text, err := file.GetContent()
-	return []byte(text), true, r.fail(err, "%s", op)
+	return []byte(text), true, r.app.failure(err, "%s", op)
 }
 
 // Top returns the names in the root of a commit; a folder's ends with a slash. It omits everything else, such as
@@ -79,7 +79,7 @@ func (r *Repo) Top(ctx context.Context, sha string) (names []string, err error) 
 			names = append(names, e.GetName()+"/")
 		}
 	}
-	return names, r.fail(err, "list the top of %s at %s", r.repo, shortSHA(sha))
+	return names, r.app.failure(err, "list the top of %s at %s", r.repo, shortSHA(sha))
 }
 
 // Dir returns the paths of the files in a folder of a commit, or none if the folder does not exist. GitHub lists at
@@ -96,5 +96,5 @@ func (r *Repo) Dir(ctx context.Context, sha, name string) (paths []string, err e
 			paths = append(paths, e.GetPath())
 		}
 	}
-	return paths, r.fail(err, "list %s of %s at %s", name, r.repo, shortSHA(sha))
+	return paths, r.app.failure(err, "list %s of %s at %s", name, r.repo, shortSHA(sha))
 }

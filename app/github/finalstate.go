@@ -43,23 +43,23 @@ type FinalState struct {
 }
 
 // FinalState reads the current state for the final check. It takes one request if the requirements are the ones that
-// [Repo.Required] cached less than a minute ago. If they are not, if classic protection names checks, or if GraphQL
+// [Rules.Required] cached less than a minute ago. If they are not, if classic protection names checks, or if GraphQL
 // fails, it reads the state over REST.
-func (r *Repo) FinalState(ctx context.Context, number int, branch string) (FinalState, error) {
-	if w, ok := r.finalStateGraphQL(ctx, number, branch); ok {
+func (s *Checks) FinalState(ctx context.Context, number int, branch string) (FinalState, error) {
+	if w, ok := s.finalStateGraphQL(ctx, number, branch); ok {
 		return w, nil
 	}
-	required, err := r.FetchRequired(ctx, branch)
+	required, err := s.rules.FetchRequired(ctx, branch)
 	if err != nil {
 		return FinalState{}, err
 	}
 	w := FinalState{Required: required}
 	if !required.Known || len(required.All) == 0 {
-		if w.History, err = r.fetchHistory(ctx, branch); err != nil {
+		if w.History, err = s.fetchHistory(ctx, branch); err != nil {
 			return w, err
 		}
 	}
-	_, w.Pull, err = r.fetchPull(ctx, number)
+	_, w.Pull, err = s.fetchPull(ctx, number)
 	return w, err
 }
 
@@ -70,24 +70,24 @@ type finalStateAnswer struct {
 }
 
 // finalStateGraphQL is FinalState in one request. ok is false if the response is incomplete.
-func (r *Repo) finalStateGraphQL(ctx context.Context, number int, branch string) (w FinalState, ok bool) {
-	known, cached := r.required.Get(branch)
-	if !cached || !known.Known || !r.graphqlAvailable() {
+func (s *Checks) finalStateGraphQL(ctx context.Context, number int, branch string) (w FinalState, ok bool) {
+	known, cached := s.rules.required.Get(branch)
+	if !cached || !known.Known || !s.graphql.available() {
 		return w, false
 	}
-	query := r.query()
+	query := s.graphql.query()
 	query.add("$number: Int!", finalStatePull, "number", number)
 	query.add("$ref: String!", finalStateRules, "ref", "refs/heads/"+branch)
 	query.addHistory(branch)
-	got, err := graphqlRepository[finalStateAnswer](ctx, r, query)
+	got, err := graphqlRepository[finalStateAnswer](ctx, s.graphql, query)
 	if err != nil {
-		r.app.log.DebugContext(ctx, "the last word is read over REST", "error", err)
+		s.app.log.DebugContext(ctx, "the last word is read over REST", "error", err)
 		return w, false
 	}
 	if got.PullRequest == nil || got.Ref == nil {
 		return w, false
 	}
-	now, complete, err := r.requirements(ctx, *got.Ref)
+	now, complete, err := s.rules.requirements(ctx, *got.Ref)
 	if err != nil || !complete || now.Strict != known.Strict || !slices.Equal(now.All, known.All) ||
 		!slices.Equal(now.Others, known.Others) {
 		return w, false
@@ -95,21 +95,18 @@ func (r *Repo) finalStateGraphQL(ctx context.Context, number int, branch string)
 	var look Look
 	look.setPullState(got.PullRequest)
 	w = FinalState{Pull: look.Pull, Required: now}
-	if w.History, err = r.historyOf(ctx, got.nearBranch); err != nil {
-		return w, false
-	}
-	r.histories.Put(branch, w.History)
-	return w, true
+	w.History, err = s.historyOf(ctx, branch, got.nearBranch)
+	return w, err == nil
 }
 
 // requirements returns a branch's requirements. complete is false if the response does not have all of them.
-func (r *Repo) requirements(ctx context.Context, ref ruledRef) (out Requirements, complete bool, err error) {
+func (s *Rules) requirements(ctx context.Context, ref ruledRef) (out Requirements, complete bool, err error) {
 	if !ref.Rules.isWhole() || ref.Protection != nil && len(ref.Protection.Checks) > 0 {
 		return out, false, nil
 	}
 	out.Known = true
 	for _, rule := range ref.Rules.Nodes {
-		if err := r.addRule(ctx, &out, rule); err != nil {
+		if err := s.addRule(ctx, &out, rule); err != nil {
 			return out, false, err
 		}
 	}

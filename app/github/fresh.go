@@ -85,7 +85,7 @@ func (t *freshTransport) isFresh(path string) bool {
 // Pushed records that the app has just pushed a commit to a branch: for moments, some of GitHub's replicas don't have
 // it.
 func (r *Repo) Pushed(branch, sha string) {
-	if r.err != nil {
+	if r.fresh == nil {
 		return
 	}
 	root := r.app.api.Path + "repos/" + r.repo.String()

@@ -3,8 +3,12 @@ package github
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
+
+	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/sia"
 )
 
 // tokenForm is the form of a token for git.
@@ -31,15 +35,42 @@ const opaqueHeader = "X-GitHub-Stateless-S2S-Token"
 type gitTokens struct {
 	app   *App
 	in    *installation
+	repo  sia.Repo
+	err   error // why there is none
 	forms [tokenForms]*tokenSource
 }
 
-func newGitTokens(a *App, in *installation, scope tokenScope, want Permissions, next http.RoundTripper) *gitTokens {
-	return &gitTokens{app: a, in: in, forms: [tokenForms]*tokenSource{
+func newGitTokens(a *App, in *installation, repo sia.Repo, want Permissions, next http.RoundTripper) *gitTokens {
+	scope := onlyRepository(repo)
+	return &gitTokens{app: a, in: in, repo: repo, forms: [tokenForms]*tokenSource{
 		usualForm:  newTokenSource(a, in, scope, want, next),
 		opaqueForm: newTokenSource(a, in, scope, want, opaqueTransport{next}),
 		wholeForm:  newTokenSource(a, in, scope, nil, next),
 	}}
+}
+
+// remote returns the repository as a git remote with these tokens.
+func (g *gitTokens) remote() gitops.Remote {
+	return gitops.Remote{
+		Key:   KeyOf(g.in.id, g.repo.ID),
+		URL:   g.app.web.String() + url.PathEscape(g.repo.Owner) + "/" + url.PathEscape(g.repo.Name) + ".git",
+		Token: func(ctx context.Context) (string, error) { return g.ask(ctx, g.token) },
+		Other: func(ctx context.Context, refused string, expired bool) (string, error) {
+			return g.ask(ctx, func(ctx context.Context) (string, error) { return g.fallback(ctx, refused, expired) })
+		},
+		Took: g.accepted,
+	}
+}
+
+// ask returns the token that from returns in time.
+func (g *gitTokens) ask(ctx context.Context, from func(context.Context) (string, error)) (string, error) {
+	if g.err != nil {
+		return "", g.err
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	token, err := from(ctx)
+	return token, g.app.failure(err, "get a token for %s", g.repo)
 }
 
 // token returns a token in the form that git accepts.

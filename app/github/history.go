@@ -105,9 +105,9 @@ func (q *graphqlQuery) addHistory(branch string) {
 	q.fragments = append(q.fragments, rollupFragment)
 }
 
-// historyOf converts the response, which has pull requests at least, even if none is merged. It reads the checks of a
-// commit over REST if they exceed one page.
-func (r *Repo) historyOf(ctx context.Context, n nearBranch) (h History, err error) {
+// historyOf converts the response, which has pull requests at least, even if none is merged, and caches the result. It
+// reads the checks of a commit over REST if they exceed one page.
+func (s *Checks) historyOf(ctx context.Context, branch string, n nearBranch) (h History, err error) {
 	if n.Merged == nil {
 		return h, errIncomplete
 	}
@@ -120,18 +120,20 @@ func (r *Repo) historyOf(ctx context.Context, n nearBranch) (h History, err erro
 			merged = append(merged, c.Commit)
 		}
 	}
-	if h.Base, err = r.reportedOnEach(ctx, base); err == nil {
-		h.Merged, err = r.reportedOnEach(ctx, merged)
+	if h.Base, err = s.reportedOnEach(ctx, base); err == nil {
+		h.Merged, err = s.reportedOnEach(ctx, merged)
 	}
-	h.Known = err == nil
+	if h.Known = err == nil; h.Known {
+		s.histories.Put(branch, h)
+	}
 	return h, err
 }
 
-func (r *Repo) reportedOnEach(ctx context.Context, commits []namedCommit) (all [][]sia.Reported, err error) {
+func (s *Checks) reportedOnEach(ctx context.Context, commits []namedCommit) (all [][]sia.Reported, err error) {
 	for _, c := range commits {
 		got := c.reported()
 		if rollup := c.StatusCheckRollup; rollup != nil && !rollup.Contexts.isWhole() {
-			if got, err = r.reportedOn(ctx, c.OID); err != nil {
+			if got, err = s.reportedOn(ctx, c.OID); err != nil {
 				return nil, err
 			}
 		}
@@ -169,79 +171,72 @@ func (c namedCommit) reported() []sia.Reported {
 }
 
 // fetchHistory reads the history near a branch, without the cache.
-func (r *Repo) fetchHistory(ctx context.Context, branch string) (History, error) {
-	if !r.graphqlAvailable() {
-		return r.historyOverREST(ctx, branch)
+func (s *Checks) fetchHistory(ctx context.Context, branch string) (History, error) {
+	if s.graphql.available() {
+		q := s.graphql.query()
+		q.addHistory(branch)
+		if got, err := graphqlRepository[nearBranch](ctx, s.graphql, q); err == nil {
+			return s.historyOf(ctx, branch, *got)
+		}
 	}
-	q := r.query()
-	q.addHistory(branch)
-	got, err := graphqlRepository[nearBranch](ctx, r, q)
-	if err != nil {
-		return r.historyOverREST(ctx, branch)
-	}
-	h, err := r.historyOf(ctx, *got)
-	if err != nil {
-		return h, err
-	}
-	r.histories.Put(branch, h)
-	return h, nil
+	return s.historyOverREST(ctx, branch)
 }
 
 // history returns the cached history near a branch, or reads it over REST.
-func (r *Repo) history(ctx context.Context, branch string) (h History, err error) {
+func (s *Checks) history(ctx context.Context, branch string) (h History, err error) {
 	if branch == "" {
 		return h, nil
 	}
-	if known, ok := r.histories.Get(branch); ok {
+	if known, ok := s.histories.Get(branch); ok {
 		return known, nil
 	}
-	return r.historyOverREST(ctx, branch)
+	return s.historyOverREST(ctx, branch)
 }
 
 // historyOverREST reads the history near a branch, commit by commit.
 // https://docs.github.com/en/rest/commits/commits#list-commits
 // https://docs.github.com/en/rest/pulls/pulls#list-pull-requests
-func (r *Repo) historyOverREST(ctx context.Context, branch string) (h History, err error) {
-	commits, _, err := r.gh.Repositories.ListCommits(ctx, r.repo.Owner, r.repo.Name,
+func (s *Checks) historyOverREST(ctx context.Context, branch string) (h History, err error) {
+	commits, _, err := s.gh.Repositories.ListCommits(ctx, s.repo.Owner, s.repo.Name,
 		&gh.CommitsListOptions{SHA: branch, ListOptions: gh.ListOptions{PerPage: historyCommits}})
 	if err != nil {
-		return h, r.fail(err, "read the last commits of %s in %s", branch, r.repo)
+		return h, s.app.failure(err, "read the last commits of %s in %s", branch, s.repo)
 	}
 	for _, c := range commits[:min(len(commits), historyCommits)] {
-		got, err := r.reportedOn(ctx, c.GetSHA())
+		got, err := s.reportedOn(ctx, c.GetSHA())
 		if err != nil {
 			return h, err
 		}
 		h.Base = append(h.Base, got)
 	}
-	pulls, _, err := r.gh.PullRequests.List(ctx, r.repo.Owner, r.repo.Name, &gh.PullRequestListOptions{State: "closed",
+	pulls, _, err := s.gh.PullRequests.List(ctx, s.repo.Owner, s.repo.Name, &gh.PullRequestListOptions{State: "closed",
 		Base: branch, Sort: "updated", Direction: "desc", ListOptions: gh.ListOptions{PerPage: 2 * historyMerged}})
 	if err != nil {
-		return h, r.fail(err, "read the last merged pull requests of %s", r.repo)
+		return h, s.app.failure(err, "read the last merged pull requests of %s", s.repo)
 	}
 	for _, p := range pulls {
 		if p.MergedAt == nil || len(h.Merged) == historyMerged {
 			continue
 		}
-		got, err := r.reportedOn(ctx, p.GetHead().GetSHA())
+		got, err := s.reportedOn(ctx, p.GetHead().GetSHA())
 		if err != nil {
 			return h, err
 		}
 		h.Merged = append(h.Merged, got)
 	}
 	h.Known = true
-	r.histories.Put(branch, h)
+	s.histories.Put(branch, h)
 	return h, nil
 }
 
 // reportedOn returns the checks that reported on a commit. It omits jobs of GitHub Actions if the app can't see their
 // workflow runs, since their events are unknown then.
-func (r *Repo) reportedOn(ctx context.Context, sha string) ([]sia.Reported, error) {
-	set, err := r.Checks(ctx, sha)
+func (s *Checks) reportedOn(ctx context.Context, sha string) ([]sia.Reported, error) {
+	set, err := s.Of(ctx, sha)
 	if err != nil {
 		return nil, err
 	}
-	workflows, _, err := r.Workflows(ctx, sha)
+	workflows, _, err := s.actions.Workflows(ctx, sha)
 	if err != nil {
 		return nil, err
 	}
@@ -256,8 +251,8 @@ func (r *Repo) reportedOn(ctx context.Context, sha string) ([]sia.Reported, erro
 			all = append(all, is)
 		}
 	}
-	for _, s := range set.Statuses {
-		all = append(all, sia.Reported{Name: s.Context})
+	for _, status := range set.Statuses {
+		all = append(all, sia.Reported{Name: status.Context})
 	}
 	return all, nil
 }

@@ -89,9 +89,9 @@ func repoOf(address string) string {
 // https://docs.github.com/en/rest/issues/issues#get-an-issue
 func (r *Repo) Issue(ctx context.Context, number int) (Issue, error) {
 	var got wireIssue
-	err := r.readByID(ctx, fmt.Sprintf("issues/%d", number), &got)
+	err := r.rest.readByID(ctx, fmt.Sprintf("issues/%d", number), &got)
 	if err := require(err, got.GetNumber()); err != nil {
-		return Issue{}, r.fail(err, "read issue %s#%d", r.repo, number)
+		return Issue{}, r.app.failure(err, "read issue %s#%d", r.repo, number)
 	}
 	return got.issue(), nil
 }
@@ -124,8 +124,8 @@ func (r *Repo) ChangedIssues(ctx context.Context, since time.Time) (map[int]Issu
 	var got []*wireIssue
 	query := url.Values{"state": {"all"}, "sort": {"updated"}, "since": {since.UTC().Format(time.RFC3339)},
 		"per_page": {strconv.Itoa(perPage)}}
-	if err := r.readByID(ctx, "issues?"+query.Encode(), &got); err != nil {
-		return nil, r.fail(err, "read what changed in %s", r.repo)
+	if err := r.rest.readByID(ctx, "issues?"+query.Encode(), &got); err != nil {
+		return nil, r.app.failure(err, "read what changed in %s", r.repo)
 	}
 	out := map[int]Issue{}
 	for _, i := range got {
@@ -168,7 +168,7 @@ func (r *Repo) CreateIssue(ctx context.Context, n NewIssue) (Issue, error) {
 		got, _, err = r.gh.Issues.Create(ctx, r.repo.Owner, r.repo.Name, req)
 	}
 	if err := require(err, got.GetNumber()); err != nil {
-		return Issue{}, r.fail(err, "open an issue in %s", r.repo)
+		return Issue{}, r.app.failure(err, "open an issue in %s", r.repo)
 	}
 	return issueFrom(got), nil
 }
@@ -199,7 +199,7 @@ func (r *Repo) findIssue(ctx context.Context, marker string) (Issue, bool, error
 			return got, resp, err
 		}) {
 			if err != nil {
-				return Issue{}, false, r.fail(err, "look for SIA's issues in %s", r.repo)
+				return Issue{}, false, r.app.failure(err, "look for SIA's issues in %s", r.repo)
 			}
 			if i.GetUser().GetLogin() == self.Login && hasMarker(i.GetBody(), marker) {
 				return issueFrom(i), true, nil
@@ -220,7 +220,7 @@ func (r *Repo) CloseIssue(ctx context.Context, now Issue, reason string) error {
 	}
 	_, _, err := r.gh.Issues.Edit(ctx, r.repo.Owner, r.repo.Name, now.Number,
 		&gh.IssueRequest{State: gh.String("closed"), StateReason: &reason})
-	return r.fail(err, "close issue %s#%d", r.repo, now.Number)
+	return r.app.failure(err, "close issue %s#%d", r.repo, now.Number)
 }
 
 // checkMarker returns an error for a marker that could not be found again: it must be one HTML comment on one line.

@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"time"
 
+	gh "github.com/google/go-github/v66/github"
+
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -26,36 +28,17 @@ type Log struct {
 // JobLog returns the log of a GitHub Actions job. The error is [ErrNoLog] if there is no log, or if it is larger than
 // 512 MiB. Of a log of unknown length, it returns the first 512 MiB.
 // https://docs.github.com/en/rest/actions/workflow-jobs#download-job-logs-for-a-workflow-run
-func (r *Repo) JobLog(ctx context.Context, run CheckRun) (*Log, error) {
-	op := fmt.Sprintf("read the log of %s in %s", run.Name, r.repo)
+func (s *Actions) JobLog(ctx context.Context, run CheckRun) (*Log, error) {
+	op := fmt.Sprintf("read the log of %s in %s", run.Name, s.repo)
 	if run.JobID == 0 {
-		return nil, noLog(op, "it did not run on GitHub Actions, so only its summary can be read")
+		return nil, noFile(op, "log", "it did not run on GitHub Actions, so only its summary can be read")
 	}
-	at, resp, err := r.gh.Actions.GetWorkflowJobLogs(ctx, r.repo.Owner, r.repo.Name, run.JobID, 1)
-	if resp != nil && (resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusGone) {
-		return nil, noLog(op, "GitHub has none, or it has expired")
-	}
-	if resp != nil && err != nil {
-		err = refusalOf(resp.Response)
-	}
-	if isAccepted(err) {
-		return nil, &sia.Error{Op: op, Message: "GitHub is still preparing it; SIA asks again", RetryAfter: logRetryAfter,
-			Err: &redactedError{err}}
-	}
-	if err != nil {
-		return nil, r.fail(err, "%s", op)
-	}
-	// The URL has a signature that gives anybody access to the log.
+	at, resp, err := s.gh.Actions.GetWorkflowJobLogs(ctx, s.repo.Owner, s.repo.Name, run.JobID, 1)
 	ctx, cancel := context.WithTimeout(ctx, logTimeout)
-	body, length, err := r.fetch(ctx, at)
-	switch {
-	case errors.Is(err, ErrNoLog):
-		err = noLog(op, "it has expired")
-	case err != nil:
-		err = r.fail(err, "%s", op)
-	case length > maxLogBytes:
+	body, length, err := s.open(ctx, op, "log", at, resp, err)
+	if err == nil && length > maxLogBytes {
 		body.Close()
-		err = noLog(op, fmt.Sprintf("it is larger than %d MiB", maxLogBytes>>20))
+		err = noFile(op, "log", fmt.Sprintf("it is larger than %d MiB", maxLogBytes>>20))
 	}
 	if err != nil {
 		cancel()
@@ -65,14 +48,39 @@ func (r *Repo) JobLog(ctx context.Context, run CheckRun) (*Log, error) {
 	return &Log{closingReader{io.LimitReader(body, maxLogBytes), end}, length}, nil
 }
 
-func noLog(op, why string) error {
-	return &sia.Error{Op: op, Message: "there is no log: " + why, Permanent: true, Err: ErrNoLog}
+// noFile is the error for a log or an artifact that can't be read.
+func noFile(op, what, why string) error {
+	return &sia.Error{Op: op, Message: "there is no " + what + ": " + why, Permanent: true, Err: ErrNoLog}
+}
+
+// open opens a log or an artifact at the address that GitHub answered; its length is -1 if it is unknown. The address
+// has a signature that gives anybody access; [App.failure] removes it from errors.
+func (s *Actions) open(
+	ctx context.Context, op, what string, at *url.URL, resp *gh.Response, err error,
+) (body io.ReadCloser, length int64, _ error) {
+	if resp != nil && (resp.StatusCode == http.StatusNotFound || resp.StatusCode == http.StatusGone) {
+		return nil, 0, noFile(op, what, "GitHub has none, or it has expired")
+	}
+	if resp != nil && err != nil {
+		err = refusalOf(resp.Response)
+	}
+	if isAccepted(err) {
+		return nil, 0, &sia.Error{Op: op, Message: "GitHub is still preparing it; SIA asks again",
+			RetryAfter: logRetryAfter, Err: &redactedError{err}}
+	}
+	if err == nil {
+		body, length, err = s.fetch(ctx, at)
+	}
+	if errors.Is(err, ErrNoLog) {
+		return nil, 0, noFile(op, what, "it has expired")
+	}
+	return body, length, s.app.failure(err, "%s", op)
 }
 
 // fetch downloads a file from storage, unauthenticated; its length is -1 if it is unknown. The error is [ErrNoLog] if
 // it does not exist.
-func (r *Repo) fetch(ctx context.Context, at *url.URL) (body io.ReadCloser, length int64, err error) {
-	if at.Scheme != "https" && at.Scheme != r.app.api.Scheme {
+func (s *Actions) fetch(ctx context.Context, at *url.URL) (body io.ReadCloser, length int64, err error) {
+	if at.Scheme != "https" && at.Scheme != s.app.api.Scheme {
 		return nil, 0, fmt.Errorf("the file's address is not https but %q", at.Scheme)
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
@@ -81,7 +89,7 @@ func (r *Repo) fetch(ctx context.Context, at *url.URL) (body io.ReadCloser, leng
 	}
 	req.Header.Set("Accept-Encoding", "identity") // so that the length is known
 	req.Header.Set("User-Agent", "sia")
-	resp, err := r.app.retryTransport(0).RoundTrip(req)
+	resp, err := s.app.retryTransport(0).RoundTrip(req)
 	if err != nil {
 		return nil, 0, err
 	}

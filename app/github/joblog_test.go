@@ -47,11 +47,11 @@ func TestJobLog(t *testing.T) {
 	w.json("GET /repos/acme/shop/actions/jobs/5/logs", 403, `{"message":"Resource not accessible by integration"}`)
 	w.json("GET /repos/acme/shop/actions/jobs/6/logs", 202, `{}`)
 	ctx := context.Background()
-	if _, err := w.repo().JobLog(ctx, CheckRun{JobID: 6}); sia.RetryAfter(err) != logRetryAfter {
+	if _, err := w.repo().Actions.JobLog(ctx, CheckRun{JobID: 6}); sia.RetryAfter(err) != logRetryAfter {
 		t.Errorf("being prepared: %v", err)
 	}
 	for _, job := range []int64{1, 2} {
-		log, err := w.repo().JobLog(ctx, CheckRun{Name: "test", JobID: job})
+		log, err := w.repo().Actions.JobLog(ctx, CheckRun{Name: "test", JobID: job})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,16 +65,16 @@ func TestJobLog(t *testing.T) {
 	}
 	for name, run := range map[string]CheckRun{"expired address": {JobID: 3}, "expired": {JobID: 4},
 		"too large": {JobID: 7}, "not an Actions job": {ID: 9}} {
-		if _, err := w.repo().JobLog(ctx, run); !errors.Is(err, ErrNoLog) || !sia.IsPermanent(err) {
+		if _, err := w.repo().Actions.JobLog(ctx, run); !errors.Is(err, ErrNoLog) || !sia.IsPermanent(err) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := w.repo().JobLog(ctx, CheckRun{JobID: 5}); errors.Is(err, ErrNoLog) ||
+	if _, err := w.repo().Actions.JobLog(ctx, CheckRun{JobID: 5}); errors.Is(err, ErrNoLog) ||
 		!strings.Contains(err.Error(), `"actions: read"`) {
 		t.Errorf("got %v", err)
 	}
 	storage.Close()
-	_, err := w.repo().JobLog(ctx, CheckRun{JobID: 1})
+	_, err := w.repo().Actions.JobLog(ctx, CheckRun{JobID: 1})
 	if err == nil || sia.IsPermanent(err) || strings.Contains(err.Error(), "TopSecret") {
 		t.Errorf("storage down: %v", err)
 	}

@@ -21,7 +21,7 @@ func (r *Repo) EnsureLabels(ctx context.Context, want []view.Label) error {
 		return r.gh.Issues.ListLabels(ctx, r.repo.Owner, r.repo.Name, &o)
 	}) {
 		if err != nil {
-			return r.fail(err, "list labels of %s", r.repo)
+			return r.app.failure(err, "list labels of %s", r.repo)
 		}
 		have[strings.ToLower(l.GetName())] = l
 	}
@@ -42,7 +42,7 @@ func (r *Repo) EnsureLabels(ctx context.Context, want []view.Label) error {
 			_, _, err = r.gh.Issues.EditLabel(ctx, r.repo.Owner, r.repo.Name, url.PathEscape(now.GetName()), &body)
 		}
 		if err != nil {
-			return r.fail(err, "make label %s in %s", w.Name, r.repo)
+			return r.app.failure(err, "make label %s in %s", w.Name, r.repo)
 		}
 	}
 	return nil
@@ -56,7 +56,7 @@ func (r *Repo) SwapLabels(ctx context.Context, issue int, add, remove []string) 
 		return r.gh.Issues.ListLabelsByIssue(ctx, r.repo.Owner, r.repo.Name, issue, &o)
 	}) {
 		if err != nil {
-			return r.fail(err, "read labels of %s#%d", r.repo, issue)
+			return r.app.failure(err, "read labels of %s#%d", r.repo, issue)
 		}
 		on[strings.ToLower(l.GetName())] = l.GetName()
 	}
@@ -70,7 +70,7 @@ func (r *Repo) SwapLabels(ctx context.Context, issue int, add, remove []string) 
 	}
 	if len(missing) > 0 {
 		if _, _, err := r.gh.Issues.AddLabelsToIssue(ctx, r.repo.Owner, r.repo.Name, issue, missing); err != nil {
-			return r.fail(err, "label %s#%d", r.repo, issue)
+			return r.app.failure(err, "label %s#%d", r.repo, issue)
 		}
 	}
 	for _, l := range remove {
@@ -80,7 +80,7 @@ func (r *Repo) SwapLabels(ctx context.Context, issue int, add, remove []string) 
 		}
 		_, err := r.gh.Issues.RemoveLabelForIssue(ctx, r.repo.Owner, r.repo.Name, issue, url.PathEscape(name))
 		if err != nil && statusOf(err) != http.StatusNotFound { // 404: already removed
-			return r.fail(err, "take label %s off %s#%d", name, r.repo, issue)
+			return r.app.failure(err, "take label %s off %s#%d", name, r.repo, issue)
 		}
 	}
 	return nil
@@ -90,14 +90,14 @@ func (r *Repo) SwapLabels(ctx context.Context, issue int, add, remove []string) 
 // removed already.
 func (r *Repo) MoveLabel(ctx context.Context, issue int, from, to string) error {
 	if _, _, err := r.gh.Issues.AddLabelsToIssue(ctx, r.repo.Owner, r.repo.Name, issue, []string{to}); err != nil {
-		return r.fail(err, "label %s#%d", r.repo, issue)
+		return r.app.failure(err, "label %s#%d", r.repo, issue)
 	}
 	if from == "" || strings.EqualFold(from, to) {
 		return nil
 	}
 	_, err := r.gh.Issues.RemoveLabelForIssue(ctx, r.repo.Owner, r.repo.Name, issue, url.PathEscape(from))
 	if err != nil && statusOf(err) != http.StatusNotFound { // 404: already removed
-		return r.fail(err, "take label %s off %s#%d", from, r.repo, issue)
+		return r.app.failure(err, "take label %s off %s#%d", from, r.repo, issue)
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func TestWritesNeedTheLease(t *testing.T) {
 		}
 	}
 	body := map[string]string{"body": "now"}
-	err := w.repo().send(ctx, http.MethodPatch, "issues/comments/7", body, nil)
+	err := w.repo().rest.send(ctx, http.MethodPatch, "issues/comments/7", body, nil)
 	if !errors.Is(err, lease.ErrLost) || len(w.got(status)) != 1 {
 		t.Errorf("between two tries: sent %d times, %v", len(w.got(status)), err)
 	}

@@ -4,18 +4,11 @@ import (
 	"context"
 	"net/http"
 	"slices"
-	"time"
 
 	gh "github.com/google/go-github/v66/github"
 
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/gate"
-)
-
-// How long to use REST instead of GraphQL for looks, after GraphQL refused the query and after it failed.
-const (
-	graphqlRefusedTTL = 10 * time.Minute
-	graphqlFailedTTL  = time.Minute
 )
 
 // Mergeability reports how a pull request can be merged into its base branch.
@@ -68,43 +61,43 @@ const MaxEarlier = 5
 // Look reads a pull request and its mergeability, and the checks of a commit and of its base. It takes one request
 // with GraphQL. If that fails, or if the response has more than one page, it reads the pull request and the checks
 // over REST, without the base and earlier heads.
-func (r *Repo) Look(ctx context.Context, at LookAt) (Look, error) {
-	if look, complete := r.lookGraphQL(ctx, at); complete {
+func (s *Checks) Look(ctx context.Context, at LookAt) (Look, error) {
+	if look, complete := s.lookGraphQL(ctx, at); complete {
 		return look, nil
 	}
-	return r.lookOverREST(ctx, at)
+	return s.lookOverREST(ctx, at)
 }
 
 // lookOverREST reads the pull request first. If its head moves in the meantime, the checks are of the older head, and
 // the next look corrects that.
-func (r *Repo) lookOverREST(ctx context.Context, at LookAt) (look Look, err error) {
+func (s *Checks) lookOverREST(ctx context.Context, at LookAt) (look Look, err error) {
 	var merged CheckSet
 	if at.Pull != 0 {
-		if look.Pull, look.Merge, merged, err = r.pullState(ctx, at.SHA, at.Pull); err != nil {
+		if look.Pull, look.Merge, merged, err = s.pullState(ctx, at.SHA, at.Pull); err != nil {
 			return Look{}, err
 		}
 	}
-	if look.Checks, err = r.Checks(ctx, at.SHA); err != nil {
+	if look.Checks, err = s.Of(ctx, at.SHA); err != nil {
 		return Look{}, err
 	}
 	look.Checks.overrule(merged)
 	if p := look.Pull; !p.Gone && !p.Closed && (p.Base == "" || p.Base == at.Branch) { // else the branch may be gone
-		look.History, err = r.history(ctx, at.Branch)
+		look.History, err = s.history(ctx, at.Branch)
 	}
 	return look, err
 }
 
 // fetchPull reads a pull request, for a look or for the final check.
 // https://docs.github.com/en/rest/pulls/pulls#get-a-pull-request
-func (r *Repo) fetchPull(ctx context.Context, number int) (*gh.PullRequest, PullState, error) {
-	got, _, err := r.gh.PullRequests.Get(ctx, r.repo.Owner, r.repo.Name, number)
+func (s *Checks) fetchPull(ctx context.Context, number int) (*gh.PullRequest, PullState, error) {
+	got, _, err := s.gh.PullRequests.Get(ctx, s.repo.Owner, s.repo.Name, number)
 	if statusOf(err) == http.StatusNotFound {
 		return nil, PullState{Known: true, Gone: true}, nil
 	}
 	if err := require(err, got.GetNumber()); err != nil {
-		return nil, PullState{}, r.fail(err, "read pull request %s#%d", r.repo, number)
+		return nil, PullState{}, s.app.failure(err, "read pull request %s#%d", s.repo, number)
 	}
-	p := r.pullFrom(got)
+	p := pullFrom(got)
 	return got, PullState{Known: true, Closed: p.State == "closed", Merged: p.Merged, Head: p.HeadSHA, Base: p.BaseRef,
 		HeadBy: sia.Actor{Unknown: true}}, nil
 }
@@ -125,17 +118,17 @@ func (s *CheckSet) overrule(merged CheckSet) {
 }
 
 // pullState reads a pull request and, if its head is sha, its mergeability and the checks of its test merge.
-func (r *Repo) pullState(
+func (s *Checks) pullState(
 	ctx context.Context, sha string, number int,
 ) (state PullState, m Mergeability, merged CheckSet, err error) {
-	got, state, err := r.fetchPull(ctx, number)
+	got, state, err := s.fetchPull(ctx, number)
 	if err != nil || state.Gone || state.Head != sha || state.Closed {
 		return state, m, merged, err
 	}
 	m = Mergeability{Conflicts: got.Mergeable != nil && !*got.Mergeable, Behind: got.GetMergeableState() == "behind",
 		Unknown: got.Mergeable == nil}
 	if got.GetMergeable() && got.GetMergeCommitSHA() != "" { // else it is of an earlier base or head
-		merged, err = r.Checks(ctx, got.GetMergeCommitSHA())
+		merged, err = s.Of(ctx, got.GetMergeCommitSHA())
 	}
 	return state, m, merged, err
 }

@@ -69,24 +69,24 @@ func TestLook(t *testing.T) {
 	ctx := context.Background()
 	head, pull := judged(t, s)
 
-	_, err := s.repo.Look(ctx, github.LookAt{SHA: head, Pull: pull}) // GitHub is still computing the merge
+	_, err := s.repo.Checks.Look(ctx, github.LookAt{SHA: head, Pull: pull}) // GitHub is still computing the merge
 	check(t, err)
 	before := len(s.sim.Calls())
-	byGraphQL, err := s.repo.Look(ctx, github.LookAt{SHA: head, Pull: pull})
+	byGraphQL, err := s.repo.Checks.Look(ctx, github.LookAt{SHA: head, Pull: pull})
 	check(t, err)
 	if n := len(s.sim.Calls()) - before; n != 1 {
 		t.Errorf("%d requests for a look", n)
 	}
-	both, err := s.repo.Look(ctx, github.LookAt{SHA: head, Pull: pull, Base: s.head})
+	both, err := s.repo.Checks.Look(ctx, github.LookAt{SHA: head, Pull: pull, Base: s.head})
 	check(t, err)
-	base, err := s.repo.Look(ctx, github.LookAt{SHA: s.head})
+	base, err := s.repo.Checks.Look(ctx, github.LookAt{SHA: s.head})
 	check(t, err)
 	if d := gocmp.Diff(&base, both.Base); d != "" {
 		t.Errorf("the base by itself against the base beside its head:\n%s", d)
 	}
 	overREST(s)
 	fresh := s.app.Repo(s.in, s.repo.Name())
-	rest, err := fresh.Look(ctx, github.LookAt{SHA: head, Pull: pull})
+	rest, err := fresh.Checks.Look(ctx, github.LookAt{SHA: head, Pull: pull})
 	check(t, err)
 	byContext := func(a, b gate.Status) int { return cmp.Compare(a.Context, b.Context) }
 	slices.SortFunc(rest.Checks.Statuses, byContext)
@@ -97,7 +97,7 @@ func TestLook(t *testing.T) {
 	if rest.WorkflowsKnown || len(rest.Checks.Runs) < 4 {
 		t.Errorf("over REST: %+v", rest)
 	}
-	rest.Workflows, rest.WorkflowsKnown, err = fresh.Workflows(ctx, head)
+	rest.Workflows, rest.WorkflowsKnown, err = fresh.Actions.Workflows(ctx, head)
 	check(t, err)
 	if len(rest.Workflows) < 3 {
 		t.Errorf("%d runs of workflows", len(rest.Workflows))
@@ -131,12 +131,12 @@ func TestLimitOfGraphQL(t *testing.T) {
 		!strings.Contains(err.Error(), "goes on by itself") {
 		t.Errorf("got %v, to be tried again after %s", err, sia.RetryAfter(err))
 	}
-	look, err := s.repo.Look(ctx, github.LookAt{SHA: head, Pull: pull})
+	look, err := s.repo.Checks.Look(ctx, github.LookAt{SHA: head, Pull: pull})
 	check(t, err)
 	if len(look.Checks.Runs) < 4 || look.Pull.Head != head {
 		t.Errorf("over REST: %+v", look)
 	}
-	if _, err := s.repo.CommitRules(ctx, "main"); err != nil {
+	if _, err := s.repo.Rules.OnCommits(ctx, "main"); err != nil {
 		t.Error(err)
 	}
 }
@@ -160,7 +160,7 @@ func TestHistoryOfWhatAWorkflowReports(t *testing.T) {
 			}
 			check(t, s.sim.WaitIdle(ctx))
 			refuse(s)
-			look, err := s.repo.Look(ctx, github.LookAt{SHA: head, Branch: "main"})
+			look, err := s.repo.Checks.Look(ctx, github.LookAt{SHA: head, Branch: "main"})
 			check(t, err)
 			got := slices.DeleteFunc(look.History.Base[0], func(r sia.Reported) bool { return r.Workflow != "" })
 			slices.SortFunc(got, func(a, b sia.Reported) int { return cmp.Compare(a.Name, b.Name) })
@@ -188,7 +188,7 @@ func TestHistoryOfManyReports(t *testing.T) {
 				check(t, s.sim.CreateStatus(full, head, "ann", fmt.Sprint("ci/", i), "success", "It is green"))
 			}
 			refuse(s)
-			look, err := s.repo.Look(ctx, github.LookAt{SHA: head, Branch: "main"})
+			look, err := s.repo.Checks.Look(ctx, github.LookAt{SHA: head, Branch: "main"})
 			check(t, err)
 			got := look.History.Base[0]
 			statuses := len(slices.DeleteFunc(slices.Clone(got), func(r sia.Reported) bool { return r.App != "" }))
@@ -212,9 +212,9 @@ func TestLookAtABaseThatMoved(t *testing.T) {
 			pull, err := s.sim.OpenPull(full, "ann", "topic", "main", "A change", "", false)
 			check(t, err)
 			look := func() github.Mergeability {
-				_, err := s.repo.Look(ctx, github.LookAt{SHA: head, Pull: pull})
+				_, err := s.repo.Checks.Look(ctx, github.LookAt{SHA: head, Pull: pull})
 				check(t, err)
-				l, err := s.repo.Look(ctx, github.LookAt{SHA: head, Pull: pull})
+				l, err := s.repo.Checks.Look(ctx, github.LookAt{SHA: head, Pull: pull})
 				check(t, err)
 				return l.Merge
 			}
@@ -258,7 +258,7 @@ func TestLookAtABlockedMerge(t *testing.T) {
 	pull, err := s.sim.OpenPull(full, "ann", "topic", "main", "A change", "", false)
 	check(t, err)
 	look := func() string {
-		l, err := s.repo.Look(ctx, github.LookAt{SHA: head, Pull: pull})
+		l, err := s.repo.Checks.Look(ctx, github.LookAt{SHA: head, Pull: pull})
 		check(t, err)
 		if l.Merge.Blocked == nil {
 			return "unknown"
@@ -291,7 +291,7 @@ func TestLookAtABlockedMerge(t *testing.T) {
 			t.Errorf("step %d: blocked %s, want %s", i, got, c.want)
 		}
 	}
-	if got, err := s.repo.Required(ctx, "main"); err != nil ||
+	if got, err := s.repo.Rules.Required(ctx, "main"); err != nil ||
 		!slices.Equal(got.Others, []string{"required_review_thread_resolution"}) {
 		t.Errorf("required %+v, %v", got, err)
 	}
@@ -326,7 +326,7 @@ func TestLookInPart(t *testing.T) {
 				}
 				return nil
 			})
-			got, err := s.repo.Look(context.Background(), github.LookAt{SHA: s.head})
+			got, err := s.repo.Checks.Look(context.Background(), github.LookAt{SHA: s.head})
 			if err != nil || len(got.Checks.Statuses) != 1 || got.WorkflowsKnown {
 				t.Errorf("%+v, %v", got, err)
 			}

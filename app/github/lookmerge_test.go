@@ -39,7 +39,7 @@ func TestAnOldTestMerge(t *testing.T) {
 			w.json("GET /repos/acme/shop/commits/"+sha+"/status", 200,
 				fmt.Sprintf(`{"total_count":1,"statuses":[{"context":"ci","state":%q}]}`, state))
 		}
-		rest := must[Look](t)(w.repo().Look(context.Background(), LookAt{SHA: head, Pull: 5}))
+		rest := must[Look](t)(w.repo().Checks.Look(context.Background(), LookAt{SHA: head, Pull: 5}))
 		for way, look := range map[string]Look{"GraphQL": byGraphQL, "REST": rest} {
 			if s := look.Checks.Statuses; len(s) != 1 || s[0].State != want {
 				t.Errorf("%s, merges %v: %+v", way, merges, s)
@@ -67,7 +67,7 @@ func TestLookWithoutItsBranch(t *testing.T) {
 			w.json("GET /repos/acme/shop/commits/abc/check-runs", 200, `{"total_count":0,"check_runs":[]}`)
 			w.json("GET /repos/acme/shop/commits/abc/status", 200, `{"total_count":0,"statuses":[]}`)
 			w.json("GET /repos/acme/shop/commits", 404, `{"message":"Not Found"}`)
-			got, err := w.repo().Look(t.Context(), LookAt{SHA: "abc", Pull: 5, Branch: "main"})
+			got, err := w.repo().Checks.Look(t.Context(), LookAt{SHA: "abc", Pull: 5, Branch: "main"})
 			got.Pull.HeadBy = sia.Actor{}
 			if d := cmp.Diff(c.want, got.Pull); d != "" || err != nil {
 				t.Errorf("%s, %v", d, err)
@@ -111,10 +111,10 @@ func TestSlowGraphQL(t *testing.T) {
 				`{"total_count":1,"statuses":[{"context":"ci","state":"success"}]}`)
 			w.json("GET /repos/acme/shop/rules/branches/main", 200, `[{"type":"required_signatures"}]`)
 			synctest.Test(t, func(t *testing.T) {
-				if got, err := w.repo().Look(t.Context(), LookAt{SHA: "abc"}); err != nil || len(got.Checks.Statuses) != 1 {
-					t.Errorf("%+v, %v", got, err)
+				if l, err := w.repo().Checks.Look(t.Context(), LookAt{SHA: "abc"}); err != nil || len(l.Checks.Statuses) != 1 {
+					t.Errorf("%+v, %v", l, err)
 				}
-				if got, err := w.repo().CommitRules(t.Context(), "main"); err != nil || !got.Signed {
+				if got, err := w.repo().Rules.OnCommits(t.Context(), "main"); err != nil || !got.Signed {
 					t.Errorf("%+v, %v", got, err)
 				}
 			})
@@ -133,7 +133,7 @@ func TestArtifactsReadsEveryPage(t *testing.T) {
 	w.HandleFunc("GET /repos/acme/shop/actions/runs/7/artifacts", func(rw http.ResponseWriter, req *http.Request) {
 		servePages(rw, req, all, "artifacts")
 	})
-	if got := must[[]Artifact](t)(w.repo().Artifacts(context.Background(), 7)); len(got) != 65 {
+	if got := must[[]Artifact](t)(w.repo().Actions.Artifacts(context.Background(), 7)); len(got) != 65 {
 		t.Errorf("%d artifacts that have not expired", len(got))
 	}
 }

@@ -45,11 +45,11 @@ const (
 )
 
 // lookGraphQL is Look in one request. complete is false if the response is incomplete, or GraphQL fails.
-func (r *Repo) lookGraphQL(ctx context.Context, at LookAt) (look Look, complete bool) {
-	if !r.graphqlAvailable() {
+func (s *Checks) lookGraphQL(ctx context.Context, at LookAt) (look Look, complete bool) {
+	if !s.graphql.available() {
 		return Look{}, false
 	}
-	q := r.query()
+	q := s.graphql.query()
 	q.add("$commit: String!", "nameWithOwner object(expression: $commit) { ...judges }", "commit", at.SHA)
 	q.fragments = append(q.fragments, judgesFragment)
 	if at.Pull != 0 {
@@ -62,19 +62,14 @@ func (r *Repo) lookGraphQL(ctx context.Context, at LookAt) (look Look, complete 
 		name := fmt.Sprintf("earlier%d", i)
 		q.add("$"+name+": String!", fmt.Sprintf(" %[1]s: object(expression: $%[1]s) { ...judges }", name), name, sha)
 	}
-	cached, known := r.histories.Get(at.Branch)
+	cached, known := s.histories.Get(at.Branch)
 	if at.Branch != "" && !known {
 		q.addHistory(at.Branch)
 	}
-	got, err := graphqlRepository[lookAnswer](ctx, r, q)
-	switch {
-	case isRefusedQuery(err):
-		r.app.log.DebugContext(ctx, "what judges a commit is read over REST", "error", err)
-		r.graphqlRefused.Put("", true)
-		return Look{}, false
-	case err != nil: // REST, with its smaller requests, may not time out
-		r.app.log.DebugContext(ctx, "GraphQL fails; what judges a commit is read over REST", "error", err)
-		r.graphqlFailed.Put("", true)
+	got, err := graphqlRepository[lookAnswer](ctx, s.graphql, q)
+	if err != nil { // REST, with its smaller requests, may not time out
+		s.app.log.DebugContext(ctx, "what judges a commit is read over REST", "error", err)
+		s.graphql.avoid(err)
 		return Look{}, false
 	}
 	if look, complete = got.Object.look(); !complete {
@@ -84,50 +79,20 @@ func (r *Repo) lookGraphQL(ctx context.Context, at LookAt) (look Look, complete 
 		look.Base = &base
 	}
 	if p := got.PullRequest; p != nil && p.Body != nil {
-		r.bodies.Put(at.Pull, *p.Body) // EditPull may follow if the task passes
+		s.bodies.Put(at.Pull, *p.Body) // EditPull may follow if the task passes
 	}
 	look.Earlier = got.earlier(min(len(at.Earlier), MaxEarlier))
 	if at.Pull != 0 && !look.setPull(got.PullRequest, at.SHA) {
 		return Look{}, false
 	}
-	look.clearOwnRepository(cmp.Or(got.NameWithOwner, r.repo.String()))
+	look.clearOwnRepository(cmp.Or(got.NameWithOwner, s.repo.String()))
 	if look.History = cached; at.Branch != "" && !known {
 		var err error
-		if look.History, err = r.historyOf(ctx, got.nearBranch); err != nil {
+		if look.History, err = s.historyOf(ctx, at.Branch, got.nearBranch); err != nil {
 			return Look{}, false
 		}
-		r.histories.Put(at.Branch, look.History)
 	}
 	return look, true
-}
-
-// graphqlQuery builds a query on one repository.
-type graphqlQuery struct {
-	variables, selections, fragments []string
-	values                           map[string]any
-}
-
-// graphqlAvailable reports whether GraphQL has neither refused nor failed recently.
-func (r *Repo) graphqlAvailable() bool {
-	_, refused := r.graphqlRefused.Get("")
-	_, failed := r.graphqlFailed.Get("")
-	return !refused && !failed
-}
-
-// query returns an empty query on the repository.
-func (r *Repo) query() graphqlQuery {
-	return graphqlQuery{variables: []string{"$owner: String!", "$name: String!"},
-		values: map[string]any{"owner": r.repo.Owner, "name": r.repo.Name}}
-}
-
-func (q *graphqlQuery) add(variable, selection, name string, value any) {
-	q.variables, q.selections = append(q.variables, variable), append(q.selections, selection)
-	q.values[name] = value
-}
-
-func (q *graphqlQuery) String() string {
-	return "query(" + strings.Join(q.variables, ", ") + ") { repository(owner: $owner, name: $name) { " +
-		strings.Join(q.selections, " ") + " } } " + strings.Join(q.fragments, " ")
 }
 
 // setPull sets the pull request, and returns false if the checks of its test merge are incomplete. Its mergeability

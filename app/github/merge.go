@@ -28,7 +28,7 @@ func (r *Repo) Merge(ctx context.Context, number int, head string) (merged bool,
 			statusOf(err) == http.StatusForbidden:
 			return false, refusalReason(err), nil
 		}
-		return false, "", r.fail(err, "merge pull request %s#%d", r.repo, number)
+		return false, "", r.app.failure(err, "merge pull request %s#%d", r.repo, number)
 	}
 	return false, why, nil
 }
@@ -38,7 +38,7 @@ func (r *Repo) Merge(ctx context.Context, number int, head string) (merged bool,
 func (r *Repo) Close(ctx context.Context, number int) error {
 	got, _, err := r.gh.PullRequests.Edit(ctx, r.repo.Owner, r.repo.Name, number,
 		&gh.PullRequest{State: gh.String("closed")})
-	return r.fail(require(err, got.GetNumber()), "close pull request %s#%d", r.repo, number)
+	return r.app.failure(require(err, got.GetNumber()), "close pull request %s#%d", r.repo, number)
 }
 
 // refusalReason returns GitHub's reason for a refusal, on one line.

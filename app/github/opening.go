@@ -47,7 +47,7 @@ func (a *App) isSilent(ctx context.Context, installation int64, repo sia.Repo, b
 	if end, ok := ctx.Deadline(); ok && time.Until(end) < silentTime {
 		return false
 	}
-	head, err := a.Repo(installation, repo).Look(ctx, LookAt{SHA: branch})
+	head, err := a.Repo(installation, repo).Checks.Look(ctx, LookAt{SHA: branch})
 	return err == nil && len(head.Checks.Runs)+len(head.Checks.Statuses)+len(head.Workflows) == 0
 }
 

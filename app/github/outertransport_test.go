@@ -111,7 +111,7 @@ func TestRepoWritesNoSecretThatIsKnownByValue(t *testing.T) {
 		"check run": func() error {
 			w.HandleFunc("GET /repos/acme/shop/commits/c0ffee/check-runs",
 				func(rw http.ResponseWriter, _ *http.Request) { answer(rw, 200, `{"check_runs":[]}`) })
-			_, err := r.UpsertCheckRun(ctx, CheckRunSpec{Name: "SIA", HeadSHA: "c0ffee", ExternalID: "1",
+			_, err := r.CheckRuns.Upsert(ctx, CheckRunSpec{Name: "SIA", HeadSHA: "c0ffee", ExternalID: "1",
 				CheckRun: view.CheckRun{Status: "in_progress", Title: key, Summary: key, Text: key}}, 0)
 			return err
 		},

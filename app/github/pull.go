@@ -28,7 +28,7 @@ type Pull struct {
 	UpdatedAt time.Time
 }
 
-func (r *Repo) pullFrom(p *gh.PullRequest) Pull {
+func pullFrom(p *gh.PullRequest) Pull {
 	head := p.GetHead()
 	return Pull{
 		Number: p.GetNumber(), NodeID: p.GetNodeID(), URL: p.GetHTMLURL(), Body: p.GetBody(),
@@ -82,9 +82,9 @@ func (r *Repo) EnsurePull(ctx context.Context, n NewPull) (Pull, error) {
 		}
 	}
 	if err := require(err, got.GetNumber()); err != nil {
-		return Pull{}, r.fail(err, "open a pull request from %s in %s", n.Head, r.repo)
+		return Pull{}, r.app.failure(err, "open a pull request from %s in %s", n.Head, r.repo)
 	}
-	return r.pullFrom(got), nil
+	return pullFrom(got), nil
 }
 
 // currentBase returns base, or the default branch if base no longer exists.
@@ -116,11 +116,11 @@ func (r *Repo) newestPull(ctx context.Context, opts gh.PullRequestListOptions) (
 		opts.Head, asked = owner+":"+head, owner
 		got, resp, err := r.gh.PullRequests.List(ctx, r.repo.Owner, r.repo.Name, &opts)
 		if err != nil {
-			return Pull{}, false, r.fail(err, "look for the pull request of %s in %s", head, r.repo)
+			return Pull{}, false, r.app.failure(err, "look for the pull request of %s in %s", head, r.repo)
 		}
 		for _, p := range got {
 			if p.GetHead().GetRef() == head && (opts.Base == "" || p.GetBase().GetRef() == opts.Base) {
-				return r.pullFrom(p), true, nil
+				return pullFrom(p), true, nil
 			}
 		}
 		if strings.Contains(resp.Request.URL.Path, "/repositories/") { // redirected to the id, so the owner was renamed
@@ -139,9 +139,9 @@ func (r *Repo) newestPull(ctx context.Context, opts gh.PullRequestListOptions) (
 func (r *Repo) Pull(ctx context.Context, number int) (Pull, error) {
 	got, _, err := r.gh.PullRequests.Get(ctx, r.repo.Owner, r.repo.Name, number)
 	if err := require(err, got.GetNumber()); err != nil {
-		return Pull{}, r.fail(err, "read pull request %s#%d", r.repo, number)
+		return Pull{}, r.app.failure(err, "read pull request %s#%d", r.repo, number)
 	}
-	return r.pullFrom(got), nil
+	return pullFrom(got), nil
 }
 
 // EditPull replaces the app's part of a pull request's body. It keeps what people wrote around it, so it reads the
@@ -161,5 +161,5 @@ func (r *Repo) EditPull(ctx context.Context, number int, text string) error {
 		return nil
 	}
 	got, _, err := r.gh.PullRequests.Edit(ctx, r.repo.Owner, r.repo.Name, number, &gh.PullRequest{Body: &body})
-	return r.fail(require(err, got.GetNumber()), "update pull request %s#%d", r.repo, number)
+	return r.app.failure(require(err, got.GetNumber()), "update pull request %s#%d", r.repo, number)
 }

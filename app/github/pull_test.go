@@ -192,7 +192,7 @@ func TestEnterpriseServer(t *testing.T) {
 	if p := must[Pull](t)(w.repo().Pull(context.Background(), 5)); p.HeadSHA != "abc" {
 		t.Errorf("got %+v", p)
 	}
-	if got, want := w.repo().CloneURL(), w.srv.URL+"/acme/shop.git"; got != want {
+	if got, want := w.repo().Remote().URL, w.srv.URL+"/acme/shop.git"; got != want {
 		t.Errorf("clone from %s, want %s", got, want)
 	}
 	if n := len(w.got("GET /api/v3/repos/acme/shop/pulls/5")); n != 1 {

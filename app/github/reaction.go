@@ -30,7 +30,7 @@ func (r *Repo) React(ctx context.Context, on sia.Origin, content string) error {
 	default:
 		_, _, err = r.gh.Reactions.CreateIssueReaction(ctx, r.repo.Owner, r.repo.Name, on.OnIssue, content)
 	}
-	return r.fail(err, "react on %s#%d", r.repo, on.OnIssue)
+	return r.app.failure(err, "react on %s#%d", r.repo, on.OnIssue)
 }
 
 // Reactions returns the reactions to a comment, oldest first; none if it was deleted.
@@ -43,7 +43,7 @@ func (r *Repo) Reactions(ctx context.Context, comment int64) ([]Reaction, error)
 			return nil, nil
 		}
 		if err != nil {
-			return nil, r.fail(err, "read reactions to comment %d of %s", comment, r.repo)
+			return nil, r.app.failure(err, "read reactions to comment %d of %s", comment, r.repo)
 		}
 		out = append(out, Reaction{ID: x.GetID(), Content: x.GetContent(), Author: x.GetUser().GetLogin(),
 			AuthorID: x.GetUser().GetID()})

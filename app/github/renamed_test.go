@@ -55,14 +55,14 @@ func TestRenamedOnTheSimulator(t *testing.T) {
 			if err := s.repo.MarkReady(ctx, made.NodeID); err != nil {
 				t.Error(err)
 			}
-			look, err := s.repo.Look(ctx, github.LookAt{SHA: head, Pull: made.Number, Branch: "main"})
+			look, err := s.repo.Checks.Look(ctx, github.LookAt{SHA: head, Pull: made.Number, Branch: "main"})
 			if err != nil || look.Pull.Head != head {
 				t.Errorf("look %+v, %v", look.Pull, err)
 			}
-			if set, err := s.repo.Checks(ctx, head); err != nil || len(set.Runs) > 0 {
+			if set, err := s.repo.Checks.Of(ctx, head); err != nil || len(set.Runs) > 0 {
 				t.Errorf("checks %+v, %v", set, err)
 			}
-			if _, err := s.repo.FetchRequired(ctx, "main"); err != nil {
+			if _, err := s.repo.Rules.FetchRequired(ctx, "main"); err != nil {
 				t.Error(err)
 			}
 		})

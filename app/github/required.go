@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"net/http"
 	"net/url"
 	"slices"
@@ -14,6 +13,8 @@ import (
 
 	gh "github.com/google/go-github/v66/github"
 
+	"github.com/sia-bot/sia/app/expiring"
+	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/gate"
 )
 
@@ -40,32 +41,40 @@ var blockingRules = map[string]bool{"required_signatures": true, "required_deplo
 	"file_path_restriction": true, "max_file_path_length": true, "file_extension_restriction": true,
 	"max_file_size": true, "update": true, "code_quality": true}
 
+// Rules reads the rules of a repository's branches.
+type Rules struct {
+	*conn
+	required *expiring.Map[string, Requirements]    // by branch
+	commits  *expiring.Map[string, sia.CommitRules] // by branch
+	names    *expiring.Map[int64, string]           // of other repositories, by id
+}
+
 // Required returns the requirements for merging into a branch, from the repository's rules and from branch
 // protection. If the app can't see one of the two, the result has only the other. It is cached for a minute.
 // https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch
 // https://docs.github.com/en/rest/branches/branches#get-a-branch
-func (r *Repo) Required(ctx context.Context, branch string) (Requirements, error) {
-	if got, ok := r.required.Get(branch); ok {
+func (s *Rules) Required(ctx context.Context, branch string) (Requirements, error) {
+	if got, ok := s.required.Get(branch); ok {
 		got.All = slices.Clone(got.All)
 		return got, nil
 	}
-	return r.FetchRequired(ctx, branch)
+	return s.FetchRequired(ctx, branch)
 }
 
 // FetchRequired is Required without the cache, for the final check before a task passes.
-func (r *Repo) FetchRequired(ctx context.Context, branch string) (Requirements, error) {
-	rules, err := r.requiredByRules(ctx, branch)
+func (s *Rules) FetchRequired(ctx context.Context, branch string) (Requirements, error) {
+	rules, err := s.requiredByRules(ctx, branch)
 	if err != nil {
-		return Requirements{}, r.fail(err, "read the rules of branch %s of %s", branch, r.repo)
+		return Requirements{}, s.app.failure(err, "read the rules of branch %s of %s", branch, s.repo)
 	}
-	protection, err := r.requiredByProtection(ctx, branch)
+	protection, err := s.requiredByProtection(ctx, branch)
 	if err != nil {
-		return Requirements{}, r.fail(err, "read the protection of branch %s of %s", branch, r.repo)
+		return Requirements{}, s.app.failure(err, "read the protection of branch %s of %s", branch, s.repo)
 	}
 	got := Requirements{All: slices.Concat(rules.All, protection.All), Known: rules.Known && protection.Known,
 		Strict: rules.Strict || protection.Strict, Others: rules.Others}
 	got.sort()
-	r.required.Put(branch, got)
+	s.required.Put(branch, got)
 	got.All = slices.Clone(got.All)
 	return got, nil
 }
@@ -90,35 +99,39 @@ type branchRule struct {
 // kind returns the type of a rule in REST's spelling.
 func (b branchRule) kind() string { return strings.ToLower(b.Type) }
 
-// branchRules iterates over all rules that apply to a branch.
-func (r *Repo) branchRules(ctx context.Context, branch string) iter.Seq2[*branchRule, error] {
-	return eachPage(func(o gh.ListOptions) ([]*branchRule, *gh.Response, error) {
+// each calls add for all rules that apply to a branch. known is false if GitHub hides them.
+func (s *Rules) each(ctx context.Context, branch string, add func(branchRule) error) (known bool, err error) {
+	for rule, err := range eachPage(func(o gh.ListOptions) ([]*branchRule, *gh.Response, error) {
 		var rules []*branchRule
-		resp, err := r.sendPage(ctx, fmt.Sprintf("rules/branches/%s?per_page=%d&page=%d", url.PathEscape(branch), o.PerPage,
-			o.Page), &rules)
+		resp, err := s.rest.page(ctx, fmt.Sprintf("rules/branches/%s?per_page=%d&page=%d", url.PathEscape(branch),
+			o.PerPage, o.Page), &rules)
 		return rules, resp, err
-	})
+	}) {
+		if hiddenFromApp(err) {
+			return false, nil
+		}
+		if err == nil {
+			err = add(*rule)
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // requiredByRules reads the rule sets. Unlike go-github, it skips unknown types of rules.
-func (r *Repo) requiredByRules(ctx context.Context, branch string) (Requirements, error) {
+func (s *Rules) requiredByRules(ctx context.Context, branch string) (Requirements, error) {
 	out := Requirements{Known: true}
-	for rule, err := range r.branchRules(ctx, branch) {
-		if hiddenFromApp(err) {
-			return Requirements{}, nil
-		}
-		if err == nil {
-			err = r.addRule(ctx, &out, *rule)
-		}
-		if err != nil {
-			return Requirements{}, err
-		}
+	known, err := s.each(ctx, branch, func(rule branchRule) error { return s.addRule(ctx, &out, rule) })
+	if err != nil || !known {
+		return Requirements{}, err
 	}
 	return out, nil
 }
 
 // addRule adds the requirements of one rule to out.
-func (r *Repo) addRule(ctx context.Context, out *Requirements, rule branchRule) error {
+func (s *Rules) addRule(ctx context.Context, out *Requirements, rule branchRule) error {
 	kind := rule.kind()
 	if blockingRules[kind] {
 		out.Others = append(out.Others, kind)
@@ -149,7 +162,7 @@ func (r *Repo) addRule(ctx context.Context, out *Requirements, rule branchRule) 
 		out.All = append(out.All, gate.Required{Name: c.Context, App: max(0, c.App)})
 	}
 	for _, w := range p.Workflows {
-		name, err := r.repositoryName(ctx, w.Repository)
+		name, err := s.repositoryName(ctx, w.Repository)
 		if err != nil {
 			return err
 		}
@@ -160,14 +173,14 @@ func (r *Repo) addRule(ctx context.Context, out *Requirements, rule branchRule) 
 
 // repositoryName returns the owner/name of a repository in a rule, or "" for this one.
 // https://docs.github.com/en/rest/repos/repos#get-a-repository
-func (r *Repo) repositoryName(ctx context.Context, id int64) (string, error) {
-	if id == 0 || id == r.repo.ID {
+func (s *Rules) repositoryName(ctx context.Context, id int64) (string, error) {
+	if id == 0 || id == s.repo.ID {
 		return "", nil
 	}
-	if name, ok := r.names.Get(id); ok {
+	if name, ok := s.names.Get(id); ok {
 		return name, nil
 	}
-	got, _, err := r.gh.Repositories.GetByID(ctx, id)
+	got, _, err := s.gh.Repositories.GetByID(ctx, id)
 	name := got.GetFullName()
 	switch {
 	case hiddenFromApp(err):
@@ -175,7 +188,7 @@ func (r *Repo) repositoryName(ctx context.Context, id int64) (string, error) {
 	case err != nil:
 		return "", err
 	}
-	r.names.Put(id, name)
+	s.names.Put(id, name)
 	return name, nil
 }
 
@@ -205,7 +218,7 @@ func (s statusChecks) requirements() Requirements {
 
 // requiredByProtection reads the branch, which shows the requirements of its protection to everybody with read
 // access. Only if they are missing there, it reads the protection itself, which needs administration permission.
-func (r *Repo) requiredByProtection(ctx context.Context, branch string) (Requirements, error) {
+func (s *Rules) requiredByProtection(ctx context.Context, branch string) (Requirements, error) {
 	at := "branches/" + url.PathEscape(branch)
 	var b struct {
 		Protected  bool `json:"protected"`
@@ -214,7 +227,7 @@ func (r *Repo) requiredByProtection(ctx context.Context, branch string) (Require
 			Checks  *statusChecks `json:"required_status_checks"`
 		} `json:"protection"`
 	}
-	err := r.send(ctx, http.MethodGet, at, nil, &b)
+	err := s.rest.send(ctx, http.MethodGet, at, nil, &b)
 	switch {
 	case refusalContains(err, "branch not found"): // not hidden: it is not replicated yet, or was deleted
 		return Requirements{}, err
@@ -227,7 +240,7 @@ func (r *Repo) requiredByProtection(ctx context.Context, branch string) (Require
 		return b.Protection.Checks.requirements(), nil
 	}
 	var checks statusChecks
-	err = r.send(ctx, http.MethodGet, at+"/protection/required_status_checks", nil, &checks)
+	err = s.rest.send(ctx, http.MethodGet, at+"/protection/required_status_checks", nil, &checks)
 	switch {
 	case refusalContains(err, "not enabled") || refusalContains(err, "not protected"):
 		return Requirements{Known: true}, nil

@@ -18,7 +18,7 @@ const rerunRetryAfter = 30 * time.Second
 // and reports all of them. GitHub does not let apps re-run the check runs of other apps.
 // https://docs.github.com/en/rest/actions/workflow-runs#re-run-failed-jobs-from-a-workflow-run
 // https://docs.github.com/en/rest/checks/runs#rerequest-a-check-run--status-codes
-func (r *Repo) RerunChecks(ctx context.Context, runs []CheckRun) error {
+func (s *Actions) RerunChecks(ctx context.Context, runs []CheckRun) error {
 	var failed []error
 	asked := map[int64]bool{}
 	for _, run := range runs {
@@ -26,7 +26,7 @@ func (r *Repo) RerunChecks(ctx context.Context, runs []CheckRun) error {
 			continue
 		}
 		asked[run.RunID] = true
-		if err := r.rerun(ctx, run); err != nil {
+		if err := s.rerun(ctx, run); err != nil {
 			failed = append(failed, err)
 		}
 	}
@@ -36,17 +36,17 @@ func (r *Repo) RerunChecks(ctx context.Context, runs []CheckRun) error {
 	return joinErrors(failed)
 }
 
-func (r *Repo) rerun(ctx context.Context, run CheckRun) error {
-	_, err := r.gh.Actions.RerunFailedJobsByID(ctx, r.repo.Owner, r.repo.Name, run.RunID)
+func (s *Actions) rerun(ctx context.Context, run CheckRun) error {
+	_, err := s.gh.Actions.RerunFailedJobsByID(ctx, s.repo.Owner, s.repo.Name, run.RunID)
 	if isAccepted(err) {
 		return nil
 	}
-	if s := statusOf(err); (s == http.StatusForbidden || s == http.StatusConflict) &&
+	if code := statusOf(err); (code == http.StatusForbidden || code == http.StatusConflict) &&
 		refusalContains(err, "already running") {
-		return &sia.Error{Op: "run " + run.Name + " again in " + r.repo.String(), RetryAfter: rerunRetryAfter,
+		return &sia.Error{Op: "run " + run.Name + " again in " + s.repo.String(), RetryAfter: rerunRetryAfter,
 			Message: "its workflow is still running other jobs; SIA asks again", Err: &redactedError{err}}
 	}
-	return r.fail(err, "run %s again in %s", run.Name, r.repo)
+	return s.app.failure(err, "run %s again in %s", run.Name, s.repo)
 }
 
 // joinErrors joins errors. The result is permanent if all of them are.

@@ -49,7 +49,7 @@ func (r *Repo) EnsureReview(
 		got, err = r.submit(ctx, pull, withMarker(marker, n.Whole), n)
 	}
 	if err := require(err, got.GetID()); err != nil {
-		return "", r.fail(err, "review pull request %s#%d", r.repo, pull)
+		return "", r.app.failure(err, "review pull request %s#%d", r.repo, pull)
 	}
 	return got.GetHTMLURL(), nil
 }
@@ -86,7 +86,7 @@ func (r *Repo) findReview(ctx context.Context, pull int, marker string) (string,
 	})
 	for v, err := range reviews {
 		if err != nil {
-			return "", r.fail(err, "read reviews of %s#%d", r.repo, pull)
+			return "", r.app.failure(err, "read reviews of %s#%d", r.repo, pull)
 		}
 		if v.GetUser().GetLogin() == self.Login && hasMarker(v.GetBody(), marker) {
 			return v.GetHTMLURL(), nil

@@ -127,7 +127,8 @@ func TestEveryCallIsTried(t *testing.T) {
 		t.Fatal(err)
 	}
 	source := string(b)
-	for _, of := range []reflect.Type{reflect.TypeFor[*App](), reflect.TypeFor[*Repo](), reflect.TypeFor[*People]()} {
+	for _, of := range []reflect.Type{reflect.TypeFor[*App](), reflect.TypeFor[*Repo](), reflect.TypeFor[*Actions](),
+		reflect.TypeFor[*Checks](), reflect.TypeFor[*CheckRuns](), reflect.TypeFor[*Rules](), reflect.TypeFor[*People]()} {
 		for m := range of.Methods() {
 			asksGitHub := m.Type.NumIn() > 1 && m.Type.In(1) == reflect.TypeFor[context.Context]()
 			// These return tokens or URLs for other requests, or read nothing from a response.

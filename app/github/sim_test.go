@@ -169,10 +169,10 @@ func TestATasksLifeOnTheSimulator(t *testing.T) {
 	spec := github.CheckRunSpec{Name: "SIA", HeadSHA: head, ExternalID: "1-1", CheckRun: view.CheckRun{
 		Status: "in_progress", Title: "Attempt 1", Summary: "s",
 		Actions: []view.Action{{Label: "Stop", Description: "Stop this task", Identifier: "stop"}}}}
-	id, err := s.repo.UpsertCheckRun(ctx, spec, 0)
+	id, err := s.repo.CheckRuns.Upsert(ctx, spec, 0)
 	check(t, err)
 	spec.Status, spec.Conclusion, spec.Actions = "completed", "failure", nil
-	id2, err := s.repo.UpsertCheckRun(ctx, spec, 0)
+	id2, err := s.repo.CheckRuns.Upsert(ctx, spec, 0)
 	check(t, err)
 	if id != id2 {
 		t.Errorf("check runs %d and %d", id, id2)
@@ -182,13 +182,13 @@ func TestATasksLifeOnTheSimulator(t *testing.T) {
 	if len(shown) != 1 || shown[0].Conclusion != "failure" || len(shown[0].Buttons) != 0 {
 		t.Errorf("shown %+v", shown)
 	}
-	set, err := s.repo.Checks(ctx, head)
+	set, err := s.repo.Checks.Of(ctx, head)
 	check(t, err)
 	if len(set.Runs) != 1 || set.Runs[0].AppID != s.simID || len(set.Statuses) != 1 || set.Statuses[0].State != "failure" {
 		t.Errorf("checks %+v", set)
 	}
 
-	if got, err := s.repo.Required(ctx, "main"); len(got.All) != 0 || !got.Known || got.Strict || err != nil {
+	if got, err := s.repo.Rules.Required(ctx, "main"); len(got.All) != 0 || !got.Known || got.Strict || err != nil {
 		t.Errorf("required %+v, %v", got, err)
 	}
 	check(t, s.repo.MarkReady(ctx, pull.NodeID))
@@ -212,7 +212,7 @@ func TestRequiredOnTheSimulator(t *testing.T) {
 	check(t, s.sim.SetBranchProtection(full, "main", "test", "build"))
 	check(t, s.sim.SetRuleset(full, "main", "lint", "test"))
 	check(t, s.sim.RequireUpToDate(full, "main"))
-	got, err := s.repo.Required(context.Background(), "main")
+	got, err := s.repo.Rules.Required(context.Background(), "main")
 	want := github.Requirements{All: []gate.Required{{Name: "build"}, {Name: "lint"}, {Name: "test"}}, Known: true,
 		Strict: true}
 	if d := cmp.Diff(want, got); d != "" || err != nil {
@@ -224,15 +224,15 @@ func TestRequiredOnTheSimulator(t *testing.T) {
 func TestFetchRequiredOnTheSimulator(t *testing.T) {
 	s := open(t, ghsim.Config{NoWorkflows: true})
 	ctx := context.Background()
-	_, err := s.repo.Required(ctx, "main")
+	_, err := s.repo.Rules.Required(ctx, "main")
 	check(t, err)
 	check(t, s.sim.SetRuleset(full, "main", "lint"))
-	got, err := s.repo.FetchRequired(ctx, "main")
+	got, err := s.repo.Rules.FetchRequired(ctx, "main")
 	want := github.Requirements{All: []gate.Required{{Name: "lint"}}, Known: true}
 	if d := cmp.Diff(want, got); d != "" || err != nil {
 		t.Errorf("%s, %v", d, err)
 	}
-	if got, err = s.repo.Required(ctx, "main"); err != nil || len(got.All) != 1 {
+	if got, err = s.repo.Rules.Required(ctx, "main"); err != nil || len(got.All) != 1 {
 		t.Errorf("then remembered: %+v, %v", got, err)
 	}
 }
@@ -289,11 +289,11 @@ func TestLastWordOnTheSimulator(t *testing.T) {
 			if n != 1 {
 				t.Fatalf("pull request %d", n)
 			}
-			_, err = s.repo.Required(ctx, "main")
+			_, err = s.repo.Rules.Required(ctx, "main")
 			check(t, err)
 			check(t, c.change(s))
 			before := len(s.sim.Calls())
-			w, err := s.repo.FinalState(ctx, 1, "main")
+			w, err := s.repo.Checks.FinalState(ctx, 1, "main")
 			if err != nil || !c.want(w.Pull, w.Required) {
 				t.Errorf("%+v, %v", w, err)
 			}
@@ -330,17 +330,17 @@ func TestHistoryOfTheLastWord(t *testing.T) {
 			c(s)
 			head, err := s.sim.Pull(full, 1)
 			check(t, err)
-			_, err = s.repo.Look(ctx, github.LookAt{SHA: head.Head, Pull: 1, Branch: "main"})
+			_, err = s.repo.Checks.Look(ctx, github.LookAt{SHA: head.Head, Pull: 1, Branch: "main"})
 			check(t, err)
-			_, err = s.repo.Required(ctx, "main")
+			_, err = s.repo.Rules.Required(ctx, "main")
 			check(t, err)
 			check(t, s.sim.CreateStatus(full, head.Base, "ann", "license/cla", "success", ""))
-			w, err := s.repo.FinalState(ctx, 1, "main")
+			w, err := s.repo.Checks.FinalState(ctx, 1, "main")
 			want := [][]sia.Reported{{{Name: "license/cla"}}}
 			if d := cmp.Diff(want, w.History.Base); d != "" || err != nil {
 				t.Errorf("%s, %v", d, err)
 			}
-			look, err := s.repo.Look(ctx, github.LookAt{SHA: head.Head, Pull: 1, Branch: "main"})
+			look, err := s.repo.Checks.Look(ctx, github.LookAt{SHA: head.Head, Pull: 1, Branch: "main"})
 			if d := cmp.Diff(want, look.History.Base); d != "" || err != nil {
 				t.Errorf("then remembered: %s, %v", d, err)
 			}
@@ -359,7 +359,7 @@ func TestLookAtEarlierHeads(t *testing.T) {
 		check(t, s.sim.CreateStatus(full, sha, "ann", fmt.Sprint("ci/", i), "success", ""))
 		heads = append(heads, sha)
 	}
-	look, err := s.repo.Look(ctx, github.LookAt{SHA: heads[github.MaxEarlier], Earlier: heads[:github.MaxEarlier]})
+	look, err := s.repo.Checks.Look(ctx, github.LookAt{SHA: heads[github.MaxEarlier], Earlier: heads[:github.MaxEarlier]})
 	check(t, err)
 	if len(look.Earlier) != github.MaxEarlier {
 		t.Fatalf("%d of %d earlier heads", len(look.Earlier), github.MaxEarlier)
@@ -379,10 +379,10 @@ func TestRequiredOfANewBranchOnTheSimulator(t *testing.T) {
 	_, err := s.sim.PushFiles(full, "dev", "ann", "another base", map[string]string{"b.txt": "b\n"})
 	check(t, err)
 	check(t, s.sim.SetRuleset(full, "dev", "lint"))
-	if got, err := s.repo.Required(ctx, "dev"); err == nil || sia.IsPermanent(err) {
+	if got, err := s.repo.Rules.Required(ctx, "dev"); err == nil || sia.IsPermanent(err) {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	if got, err := s.repo.Required(ctx, "dev"); err != nil || !got.Known || len(got.All) != 1 {
+	if got, err := s.repo.Rules.Required(ctx, "dev"); err != nil || !got.Known || len(got.All) != 1 {
 		t.Errorf("a moment later: %+v, %v", got, err)
 	}
 }
@@ -399,7 +399,7 @@ func TestMissingPermissionOnTheSimulator(t *testing.T) {
 		t.Errorf("what was granted does not work: %v", err)
 	}
 	s.ahead = 10 * time.Second // the token is no longer new, so that a refusal counts
-	_, err = s.repo.Checks(ctx, s.head)
+	_, err = s.repo.Checks.Of(ctx, s.head)
 	if !sia.IsPermanent(err) || !strings.Contains(err.Error(), `"checks: read"`) {
 		t.Errorf("got %v", err)
 	}
@@ -441,12 +441,12 @@ func TestLogsOnTheSimulator(t *testing.T) {
 		map[string]string{".github/workflows/ci.yml": workflow})
 	check(t, err)
 	check(t, s.sim.WaitIdle(ctx))
-	set, err := s.repo.Checks(ctx, head)
+	set, err := s.repo.Checks.Of(ctx, head)
 	check(t, err)
 	if len(set.Runs) != 1 || set.Runs[0].Conclusion != "failure" || set.Runs[0].RunID == 0 || set.Runs[0].JobID == 0 {
 		t.Fatalf("checks %+v", set)
 	}
-	log, err := s.repo.JobLog(ctx, set.Runs[0])
+	log, err := s.repo.Actions.JobLog(ctx, set.Runs[0])
 	check(t, err)
 	b, err := io.ReadAll(log)
 	check(t, err)
@@ -454,12 +454,12 @@ func TestLogsOnTheSimulator(t *testing.T) {
 	if !strings.Contains(string(b), "two") {
 		t.Errorf("log %s", b)
 	}
-	check(t, s.repo.RerunChecks(ctx, set.Runs))
+	check(t, s.repo.Actions.RerunChecks(ctx, set.Runs))
 	check(t, s.sim.WaitIdle(ctx))
-	if set, err = s.repo.Checks(ctx, head); err != nil || len(set.Runs) != 2 {
+	if set, err = s.repo.Checks.Of(ctx, head); err != nil || len(set.Runs) != 2 {
 		t.Errorf("after the re-run: %+v, %v", set, err)
 	}
-	if _, err := s.repo.JobLog(ctx, github.CheckRun{Name: "x", JobID: 999999}); !errors.Is(err, github.ErrNoLog) {
+	if _, err := s.repo.Actions.JobLog(ctx, github.CheckRun{Name: "x", JobID: 999999}); !errors.Is(err, github.ErrNoLog) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -47,7 +47,7 @@ func (r *Repo) ReviewComments(ctx context.Context, pull int, since time.Time) ([
 			&gh.PullRequestListCommentsOptions{ListOptions: o, Since: since})
 	}) {
 		if err != nil {
-			return nil, r.fail(err, "read comments on lines of %s#%d", r.repo, pull)
+			return nil, r.app.failure(err, "read comments on lines of %s#%d", r.repo, pull)
 		}
 		out = append(out, reviewCommentFrom(c))
 	}
@@ -77,7 +77,7 @@ func (r *Repo) Reviews(ctx context.Context, pull int) ([]PullReview, error) {
 		return r.gh.PullRequests.ListReviews(ctx, r.repo.Owner, r.repo.Name, pull, &o)
 	}) {
 		if err != nil {
-			return nil, r.fail(err, "read reviews of %s#%d", r.repo, pull)
+			return nil, r.app.failure(err, "read reviews of %s#%d", r.repo, pull)
 		}
 		out = append(out, PullReview{ID: v.GetID(), State: v.GetState(), Body: v.GetBody(), Author: v.GetUser().GetLogin(),
 			AuthorID: v.GetUser().GetID(), At: v.GetSubmittedAt().Time})
@@ -121,12 +121,12 @@ func (r *Repo) AnswerThreads(ctx context.Context, pull int, answers []Answer, kn
 		if exists {
 			continue
 		}
-		err := r.send(ctx, http.MethodPost, fmt.Sprintf("pulls/%d/comments/%d/replies", pull, a.Thread),
+		err := r.rest.send(ctx, http.MethodPost, fmt.Sprintf("pulls/%d/comments/%d/replies", pull, a.Thread),
 			map[string]string{"body": withMarker(a.Marker, a.Body)}, nil)
 		if statusOf(err) == http.StatusNotFound {
 			continue // the comment was deleted
 		}
-		failed := r.fail(err, "answer in a thread of %s#%d", r.repo, pull)
+		failed := r.app.failure(err, "answer in a thread of %s#%d", r.repo, pull)
 		switch {
 		case isRefusedContent(err):
 			refused = cmp.Or(refused, failed)
@@ -145,7 +145,7 @@ func (r *Repo) ThreadOf(ctx context.Context, comment int64) (int64, error) {
 		return 0, nil
 	}
 	if err != nil {
-		return 0, r.fail(err, "read comment %d of %s", comment, r.repo)
+		return 0, r.app.failure(err, "read comment %d of %s", comment, r.repo)
 	}
 	if c.GetInReplyTo() != 0 {
 		return c.GetInReplyTo(), nil

@@ -17,7 +17,7 @@ func TestWorkflows(t *testing.T) {
 		 "status":"completed","conclusion":"success","html_url":"http://x/9",
 		 "created_at":"2026-01-02T03:04:05Z","head_sha":"abc"},
 		{"id":8,"head_sha":"def","event":"push","status":"queued","path":"a"}]}`)
-	got, known, err := w.repo().Workflows(context.Background(), "abc")
+	got, known, err := w.repo().Actions.Workflows(context.Background(), "abc")
 	if err != nil || !known {
 		t.Fatal(known, err)
 	}
@@ -28,7 +28,7 @@ func TestWorkflows(t *testing.T) {
 		t.Error(d)
 	}
 	w.json("GET /repos/acme/shop/actions/runs/9/jobs", 200, `{"jobs":[{"id":1,"run_attempt":1},{"id":2,"run_attempt":2}]}`)
-	attempts := must[map[int64]int](t)(w.repo().Attempts(context.Background(), 9))
+	attempts := must[map[int64]int](t)(w.repo().Actions.Attempts(context.Background(), 9))
 	if d := cmp.Diff(map[int64]int{1: 1, 2: 2}, attempts); d != "" {
 		t.Error(d)
 	}
@@ -39,10 +39,10 @@ func TestWorkflowsHidden(t *testing.T) {
 	w := start(t, "/")
 	w.json("GET /repos/acme/shop/actions/runs", 403, `{"message":"Resource not accessible by integration"}`)
 	w.json("GET /repos/acme/shop/actions/runs/9/jobs", 404, `{"message":"Not Found"}`)
-	if got, known, err := w.repo().Workflows(context.Background(), "abc"); got != nil || known || err != nil {
+	if got, known, err := w.repo().Actions.Workflows(context.Background(), "abc"); got != nil || known || err != nil {
 		t.Errorf("got %+v, known %v, %v", got, known, err)
 	}
-	if got := must[map[int64]int](t)(w.repo().Attempts(context.Background(), 9)); got != nil {
+	if got := must[map[int64]int](t)(w.repo().Actions.Attempts(context.Background(), 9)); got != nil {
 		t.Errorf("got %+v", got)
 	}
 }

@@ -218,6 +218,6 @@ func (f *Files) show(
 	lock := &f.reportLocks[uint64(repo.ID)%uint64(len(f.reportLocks))]
 	lock.Lock()
 	defer lock.Unlock()
-	_, err := f.github.Repo(installation, repo).UpsertCheckRun(ctx, spec, 0)
+	_, err := f.github.Repo(installation, repo).CheckRuns.Upsert(ctx, spec, 0)
 	return err
 }

@@ -126,7 +126,7 @@ func (w *Welcomer) welcome(ctx context.Context, r store.Setup, out *store.SetupR
 // countChecks counts what reported on a commit: check runs and statuses, or workflow runs that have none yet. What is
 // hidden from the app is not counted.
 func countChecks(ctx context.Context, repo *github.Repo, sha string, out *store.SetupResult) error {
-	look, err := repo.Look(ctx, github.LookAt{SHA: sha})
+	look, err := repo.Checks.Look(ctx, github.LookAt{SHA: sha})
 	switch {
 	case sia.IsPermanent(err):
 		return nil
@@ -195,7 +195,7 @@ func detectProject(ctx context.Context, repo *github.Repo, sha string) (project.
 
 // required returns the names of the checks that a branch's rules require.
 func (w *Welcomer) required(ctx context.Context, repo *github.Repo, branch string) (names []string, err error) {
-	rules, err := repo.Required(ctx, branch)
+	rules, err := repo.Rules.Required(ctx, branch)
 	for _, r := range rules.All {
 		if r.Name != "" && !slices.Contains(names, r.Name) {
 			names = append(names, r.Name)

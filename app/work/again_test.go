@@ -87,7 +87,7 @@ func TestRerunIsAskedOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	set, err := s.repo.Checks(t.Context(), s.head)
+	set, err := s.repo.Checks.Of(t.Context(), s.head)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func (w *checkWorker) readLog(
 	ctx context.Context, repo *github.Repo, run github.CheckRun, green *github.CheckRun,
 ) (checkLog, error) {
 	opts := failure.Options{Name: run.Name}
-	log, err := jobLog(ctx, repo, run)
+	log, err := jobLog(ctx, repo.Actions, run)
 	if err != nil && !errors.Is(err, github.ErrNoLog) {
 		return checkLog{}, err
 	}
@@ -48,7 +48,7 @@ func (w *checkWorker) readLog(
 		return readWithoutLog(ctx, run, opts)
 	}
 	if green != nil {
-		before, err := repo.JobLog(ctx, *green)
+		before, err := repo.Actions.JobLog(ctx, *green)
 		if err == nil {
 			defer before.Close()
 			opts.Green = before
@@ -62,7 +62,7 @@ func (w *checkWorker) readLog(
 		return checkLog{}, fmt.Errorf("read the log of %s: %w", run.Name, err)
 	}
 	if isUninformative(rep) {
-		tests, err := w.testReport(ctx, repo, run, uploaded.names)
+		tests, err := w.testReport(ctx, repo.Actions, run, uploaded.names)
 		if err != nil {
 			return checkLog{}, err
 		}
@@ -72,7 +72,7 @@ func (w *checkWorker) readLog(
 	}
 	out := checkLogOf(run, rep)
 	if rep.StepLine > 0 {
-		step, err := repo.FailedStep(ctx, run)
+		step, err := repo.Actions.FailedStep(ctx, run)
 		if err != nil {
 			w.Logger.WarnContext(ctx, "the failed step is not known, so its log is linked as a whole", "check", run.Name,
 				"error", err)
@@ -102,12 +102,12 @@ func annotations(ctx context.Context, repo *github.Repo, run github.CheckRun) ([
 	if run.AnnotationsCount == 0 {
 		return nil, nil
 	}
-	return repo.Annotations(ctx, run.ID)
+	return repo.Checks.Annotations(ctx, run.ID)
 }
 
 // jobLog returns the log of a check run, or [github.ErrNoLog] if it is empty.
-func jobLog(ctx context.Context, repo *github.Repo, run github.CheckRun) (io.ReadCloser, error) {
-	log, err := repo.JobLog(ctx, run)
+func jobLog(ctx context.Context, actions *github.Actions, run github.CheckRun) (io.ReadCloser, error) {
+	log, err := actions.JobLog(ctx, run)
 	if err != nil {
 		return nil, err
 	}

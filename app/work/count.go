@@ -43,7 +43,7 @@ func (w *checkWorker) countTests(
 				continue
 			}
 			compared[was.RunID] = true
-			n, err := w.compareReports(ctx, w.repo(t), head, was)
+			n, err := w.compareReports(ctx, w.repo(t).Actions, head, was)
 			if err != nil {
 				return nil, err
 			}
@@ -68,7 +68,7 @@ func (w *checkWorker) countTests(
 // there is no log.
 func (w *checkWorker) testsRun(ctx context.Context, t sia.Task, set github.CheckSet, id int64) (failure.Ran, error) {
 	run := checkRunByID(set, id)
-	log, err := w.repo(t).JobLog(ctx, run)
+	log, err := w.repo(t).Actions.JobLog(ctx, run)
 	if errors.Is(err, github.ErrNoLog) {
 		return failure.Ran{Tests: -1}, nil
 	}
@@ -98,17 +98,17 @@ const maxNamedGone = 3
 // there is nothing to compare, for example if the base's reports could not be read completely. A report that the head's
 // run did not upload, or that can't be read, contains no test.
 func (w *checkWorker) compareReports(
-	ctx context.Context, repo *github.Repo, head, base github.CheckRun,
+	ctx context.Context, actions *github.Actions, head, base github.CheckRun,
 ) (gate.TestCount, error) {
 	out := gate.TestCount{Run: head.ID}
-	of, err := repo.Artifacts(ctx, base.RunID)
+	of, err := actions.Artifacts(ctx, base.RunID)
 	if err != nil {
 		return out, err
 	}
 	var names []string
 	was, is := map[string]bool{}, map[string]bool{}
 	for _, a := range reportsAmong(of, base.Name) {
-		ran, whole, err := w.testsInArtifact(ctx, repo, a)
+		ran, whole, err := w.testsInArtifact(ctx, actions, a)
 		if err != nil {
 			return out, err
 		}
@@ -120,13 +120,13 @@ func (w *checkWorker) compareReports(
 	if len(was) == 0 {
 		return out, nil
 	}
-	all, err := repo.Artifacts(ctx, head.RunID)
+	all, err := actions.Artifacts(ctx, head.RunID)
 	if err != nil {
 		return out, err
 	}
 	for _, a := range all {
 		if slices.Contains(names, a.Name) {
-			ran, _, err := w.testsInArtifact(ctx, repo, a)
+			ran, _, err := w.testsInArtifact(ctx, actions, a)
 			if err != nil {
 				return out, err
 			}
@@ -143,10 +143,10 @@ func (w *checkWorker) compareReports(
 // testsInArtifact returns the tests that ran according to the reports in an artifact. If a part can't be read, it is
 // logged and skipped, and whole is false. A temporary failure of GitHub is an error.
 func (w *checkWorker) testsInArtifact(
-	ctx context.Context, repo *github.Repo, a github.Artifact,
+	ctx context.Context, actions *github.Actions, a github.Artifact,
 ) (ran map[string]bool, whole bool, err error) {
 	ran = map[string]bool{}
-	packed, err := repo.ArtifactZip(ctx, a, artifactLimit)
+	packed, err := actions.ArtifactZip(ctx, a, artifactLimit)
 	if err != nil && !sia.IsPermanent(err) {
 		return nil, false, err
 	}

@@ -48,7 +48,7 @@ func TestReportsThatCannotBeRead(t *testing.T) {
 		"the head's is more than the base": {base: two, head: many, was: 2, is: 2},
 	} {
 		answers = []func(http.ResponseWriter){c.base, c.head}
-		got, err := w.compareReports(t.Context(), s.repo, s.run, s.run)
+		got, err := w.compareReports(t.Context(), s.repo.Actions, s.run, s.run)
 		if (err != nil) != c.failed || err == nil && (got.Base != c.was || got.Head != c.is) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}

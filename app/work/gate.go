@@ -102,7 +102,7 @@ func (w *checkWorker) refreshForPass(ctx context.Context, t sia.Task, e *headEvi
 	if err := w.readEarlier(ctx, t, e); err != nil {
 		return err
 	}
-	now, err := w.repo(t).FinalState(ctx, t.Pull.Number, t.BaseBranch)
+	now, err := w.repo(t).Checks.FinalState(ctx, t.Pull.Number, t.BaseBranch)
 	if err != nil {
 		return err
 	}
@@ -150,9 +150,9 @@ func (w *checkWorker) readEarlier(ctx context.Context, t sia.Task, e *headEviden
 	}
 	var looks []github.Look
 	for _, sha := range earlierHeads(t) {
-		look, err := w.repo(t).Look(ctx, github.LookAt{SHA: sha})
+		look, err := w.repo(t).Checks.Look(ctx, github.LookAt{SHA: sha})
 		if err == nil && !look.WorkflowsKnown {
-			look.Workflows, look.WorkflowsKnown, err = w.repo(t).Workflows(ctx, sha)
+			look.Workflows, look.WorkflowsKnown, err = w.repo(t).Actions.Workflows(ctx, sha)
 		}
 		if err != nil {
 			return err

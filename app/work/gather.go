@@ -85,7 +85,7 @@ func (w *checkWorker) headChecks(ctx context.Context, t sia.Task) (*headEvidence
 	if err != nil {
 		return nil, err
 	}
-	look, err := w.repo(t).Look(ctx, github.LookAt{SHA: string(t.Head), Pull: t.Pull.Number, Branch: t.BaseBranch,
+	look, err := w.repo(t).Checks.Look(ctx, github.LookAt{SHA: string(t.Head), Pull: t.Pull.Number, Branch: t.BaseBranch,
 		Base: string(t.BaseSHA), Earlier: earlierHeads(t)})
 	if err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func (w *checkWorker) headChecks(ctx context.Context, t sia.Task) (*headEvidence
 	if err := w.rereadRequired(ctx, t, &in); err != nil {
 		return nil, err
 	}
-	required, err := w.repo(t).Required(ctx, t.BaseBranch)
+	required, err := w.repo(t).Rules.Required(ctx, t.BaseBranch)
 	if err != nil {
 		return nil, err
 	}
@@ -217,14 +217,14 @@ func (w *checkWorker) rereadRequired(ctx context.Context, t sia.Task, in *gate.I
 // fetchNeeds reads the evidence that the gate needs.
 func (w *checkWorker) fetchNeeds(ctx context.Context, t sia.Task, e *headEvidence, needs gate.Needs) (err error) {
 	if needs.Workflows {
-		all, known, err := w.repo(t).Workflows(ctx, string(t.Head))
+		all, known, err := w.repo(t).Actions.Workflows(ctx, string(t.Head))
 		if err != nil {
 			return err
 		}
 		e.in.Workflows, e.in.WorkflowsKnown, e.in.WorkflowsHidden = all, true, !known
 	}
 	for _, id := range needs.Attempts {
-		attempts, err := w.repo(t).Attempts(ctx, id)
+		attempts, err := w.repo(t).Actions.Attempts(ctx, id)
 		if err != nil {
 			return err
 		}
@@ -232,14 +232,14 @@ func (w *checkWorker) fetchNeeds(ctx context.Context, t sia.Task, e *headEvidenc
 		setAttempts(e.in.Base, id, attempts)
 	}
 	if needs.Base {
-		look, err := w.repo(t).Look(ctx, github.LookAt{SHA: string(t.BaseSHA)})
+		look, err := w.repo(t).Checks.Look(ctx, github.LookAt{SHA: string(t.BaseSHA)})
 		if err != nil {
 			return err
 		}
 		e.setBase(look)
 	}
 	if needs.BaseWorkflows {
-		all, _, err := w.repo(t).Workflows(ctx, string(t.BaseSHA))
+		all, _, err := w.repo(t).Actions.Workflows(ctx, string(t.BaseSHA))
 		if err != nil {
 			return err
 		}

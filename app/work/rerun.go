@@ -15,7 +15,7 @@ func (w *checkWorker) rerun(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 		return sia.Done{}, nil
 	}
 	repo := w.repo(t)
-	set, err := repo.Checks(ctx, string(f.SHA))
+	set, err := repo.Checks.Of(ctx, string(f.SHA))
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +27,7 @@ func (w *checkWorker) rerun(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 		}
 		done := false
 		if !first {
-			if done, err = wasRerun(ctx, repo, r); err != nil {
+			if done, err = wasRerun(ctx, repo.Actions, r); err != nil {
 				return nil, err
 			}
 		}
@@ -35,12 +35,12 @@ func (w *checkWorker) rerun(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 			again = append(again, r)
 		}
 	}
-	return sia.Done{}, repo.RerunChecks(ctx, again)
+	return sia.Done{}, repo.Actions.RerunChecks(ctx, again)
 }
 
 // wasRerun reports whether a job was re-run: its workflow run has a later attempt.
-func wasRerun(ctx context.Context, repo *github.Repo, r github.CheckRun) (bool, error) {
-	attempts, err := repo.Attempts(ctx, r.RunID)
+func wasRerun(ctx context.Context, actions *github.Actions, r github.CheckRun) (bool, error) {
+	attempts, err := actions.Attempts(ctx, r.RunID)
 	for _, n := range attempts {
 		if attempts[r.ID] != 0 && n > attempts[r.ID] {
 			return true, err

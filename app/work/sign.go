@@ -20,7 +20,7 @@ const dcoFile = ".github/dco.yml"
 // commitRules returns what the repository requires of commits in its rules and settings, or in the configuration of the
 // app that checks sign-offs.
 func (w *branchWorker) commitRules(ctx context.Context, t sia.Task, base string) (sia.CommitRules, error) {
-	rules, err := w.repo(t).CommitRules(ctx, t.BaseBranch)
+	rules, err := w.repo(t).Rules.OnCommits(ctx, t.BaseBranch)
 	if err != nil || rules.SignOff {
 		return rules, err
 	}

@@ -226,16 +226,16 @@ func (w *surfaceWorker) showCheck(
 		if annotated {
 			edit.Annotations = nil
 		}
-		if ok, err := w.repo(t).EditCheckRun(ctx, edit, known); err != nil || ok {
+		if ok, err := w.repo(t).CheckRuns.Edit(ctx, edit, known); err != nil || ok {
 			return known, err
 		}
-		if id, err = w.repo(t).UpsertCheckRun(ctx, spec, known); err != nil || sum == "" {
+		if id, err = w.repo(t).CheckRuns.Upsert(ctx, spec, known); err != nil || sum == "" {
 			return id, err
 		}
 		return id, w.Store.SaveSurface(ctx, t.ID, annotationsSurface(spec), id, sum)
 	}
 	known = w.knownSince(string(t.ID)+" "+spec.HeadSHA, pushedAt(t, spec.HeadSHA))
-	return w.repo(t).UpsertCheckRun(ctx, spec, known)
+	return w.repo(t).CheckRuns.Upsert(ctx, spec, known)
 }
 
 // annotationsSurface returns the surface that stores which annotations a check run has.

@@ -71,7 +71,7 @@ func (u *uploads) Write(p []byte) (int, error) {
 // testReport returns the failed tests in the JUnit reports among the artifacts that a check uploaded; nil if there are
 // none. Reports that can't be read are logged and skipped: the log was read, and the artifacts are an addition.
 func (w *checkWorker) testReport(
-	ctx context.Context, repo *github.Repo, run github.CheckRun, uploaded []string,
+	ctx context.Context, actions *github.Actions, run github.CheckRun, uploaded []string,
 ) (*failure.Report, error) {
 	if run.RunID == 0 || len(uploaded) == 0 {
 		return nil, nil
@@ -83,13 +83,13 @@ func (w *checkWorker) testReport(
 		w.Logger.InfoContext(ctx, "a test report is left unread", "check", run.Name, "error", err)
 		return nil
 	}
-	all, err := repo.Artifacts(ctx, run.RunID)
+	all, err := actions.Artifacts(ctx, run.RunID)
 	if err != nil {
 		return nil, left(err)
 	}
 	all = slices.DeleteFunc(all, func(a github.Artifact) bool { return !slices.Contains(uploaded, a.Name) })
 	for _, a := range reportsAmong(all, run.Name) {
-		packed, err := repo.ArtifactZip(ctx, a, artifactLimit)
+		packed, err := actions.ArtifactZip(ctx, a, artifactLimit)
 		if err != nil {
 			if err := left(err); err != nil {
 				return nil, err

@@ -100,7 +100,7 @@ func (s *shop) push(t *testing.T, branch, artifact, script string) {
 	if err := s.sim.WaitIdle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	set, err := s.repo.Checks(t.Context(), s.head)
+	set, err := s.repo.Checks.Of(t.Context(), s.head)
 	if err != nil || len(set.Runs) != 1 || set.Runs[0].Conclusion != "failure" {
 		t.Fatalf("%+v, %v", set, err)
 	}
@@ -178,7 +178,7 @@ func TestTestReportOfAnotherJob(t *testing.T) {
 	if err := s.sim.WaitIdle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	set, err := s.repo.Checks(t.Context(), head)
+	set, err := s.repo.Checks.Of(t.Context(), head)
 	if err != nil || len(set.Runs) != 2 {
 		t.Fatalf("%+v, %v", set, err)
 	}
