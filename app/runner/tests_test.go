@@ -59,7 +59,10 @@ func (w *world) head() string {
 }
 
 // What runs on a runner has the same result as here: evidence, affected tests, and commands.
+//
+//test:thorough
 func TestTestsOnARunner(t *testing.T) {
+	there, dir := cacheDir(t), cacheDir(t) // the second run finds what the first has built
 	for name, url := range map[string]func(testing.TB) string{
 		"SQLite": storetest.SQLite, "PostgreSQL": storetest.Postgres,
 	} {
@@ -74,7 +77,7 @@ func TestTestsOnARunner(t *testing.T) {
 			ctx, stop := context.WithCancel(t.Context())
 			ended := make(chan error, 1)
 			go func() {
-				ended <- worker.Run(ctx, worker.Config{Server: w.server.URL, Token: w.token, Dir: cacheDir(t), Sandbox: box,
+				ended <- worker.Run(ctx, worker.Config{Server: w.server.URL, Token: w.token, Dir: there, Sandbox: box,
 					About: "v1, with a sandbox", Logger: log})
 			}()
 			defer func() {
@@ -86,7 +89,7 @@ func TestTestsOnARunner(t *testing.T) {
 					t.Fatal(ctx.Err())
 				}
 			}
-			here := evidence.NewLooker(box, cacheDir(t), nil, time.Now)
+			here := evidence.NewLooker(box, dir, nil, time.Now)
 			wanted := evidence.Wanted{Repository: "ada/shop", Base: w.base, Head: head, Open: w.repo.OpenCommits}
 
 			got, err := w.dispatch.Look(t.Context(), w.task, tested, head)
@@ -106,7 +109,7 @@ func TestTestsOnARunner(t *testing.T) {
 			commands := []string{"test -f half.go", "go test -run TestNone ./...", ""}
 			checks, err := w.dispatch.Check(t.Context(), w.task, tested, head, commands, &sia.CheckRun{Holds: true})
 			must(t, err)
-			local, err := agent.NewCommands(box, cacheDir(t), nil, time.Now, log)
+			local, err := agent.NewCommands(box, dir, nil, time.Now, log)
 			must(t, err)
 			space, err := w.repo.Workspace(t.Context(), "", head)
 			must(t, err)
