@@ -178,7 +178,7 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 func (a *App) startWork(ctx context.Context, g *deps, o Options) (err error) {
 	c := a.config
 	var box *sandbox.Sandbox
-	if c.Roles.Has(RoleWork) {
+	if c.Roles.Has(RoleWork) && !c.OnRunners { // else nothing of a repository runs here
 		if box, err = NewSandbox(ctx, cmp.Or(c.Stdlib, filepath.Join(sandboxCache(c), "stdlib")), o); err != nil {
 			return err
 		}

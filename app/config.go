@@ -47,7 +47,7 @@ type Config struct {
 
 	Free       bool            // models may be free, and then no budget stops an attempt
 	Attempts   int             // concurrent attempts
-	OnRunners  bool            // attempts are run by runners, and wait for one
+	OnRunners  bool            // attempts and tests are run by runners, and wait for one
 	Repos      sia.AllowList   // allowed repositories; empty: all with the app installed
 	SetupHosts []string        // hosts from which setup commands may fetch; empty: no network
 	AgentPath  []string        // read-only folders with agents that repositories may name

@@ -11,6 +11,7 @@ import (
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/agent/testrun/evidence"
+	"github.com/sia-bot/sia/agent/tool"
 	"github.com/sia-bot/sia/app/dashboard"
 	"github.com/sia-bot/sia/app/learn"
 	"github.com/sia-bot/sia/app/runner"
@@ -30,7 +31,7 @@ type parts struct {
 	intake  *webhook.Intake
 	worker  *work.Worker
 	sweeper *sweep.Sweeper
-	runners *runner.Dispatcher // runs attempts on runners; nil: they run here
+	runners *runner.Dispatcher // runs attempts and tests on runners; nil: they run here
 }
 
 // newParts creates the parts. Without a sandbox, commands can't be run.
@@ -49,7 +50,7 @@ func newParts(g *deps, c Config, box *sandbox.Sandbox, ending <-chan struct{}) (
 		return p, err
 	}
 	looker := sweep.NewLooker(g.store, g.github, p.intake, g.now)
-	var remote work.RemoteAgents
+	var remote work.Remote
 	if c.OnRunners && c.Roles.Has(RoleWork) {
 		if p.runners, err = newDispatcher(g, c, ending); err != nil {
 			return p, err
@@ -74,7 +75,7 @@ func newWelcomer(g *deps, c Config) (webhook.Welcomer, error) {
 
 // newWorker creates the worker.
 func newWorker(
-	g *deps, c Config, box *sandbox.Sandbox, looker work.Looker, remote work.RemoteAgents,
+	g *deps, c Config, box *sandbox.Sandbox, looker work.Looker, remote work.Remote,
 ) (_ *work.Worker, err error) {
 	chooser, err := newChooser(g, c)
 	if err != nil {
@@ -95,7 +96,11 @@ func newWorker(
 		return nil, err
 	}
 	assign := policies.ShippedAssign()
-	decider := learn.NewDecider(g.store, coder.New(assign.Parameters), g.evolver, commands.Runs(), g.now)
+	checkable := func(context.Context) bool { return commands.Runs() }
+	if remote != nil {
+		checkable = remote.RunsTests
+	}
+	decider := learn.NewDecider(g.store, coder.New(assign.Parameters), g.evolver, checkable, g.now)
 	g.tests = evidence.NewLooker(box, filepath.Join(sandboxCache(c), "tests"), c.SetupHosts, g.now)
 	return work.New(work.Deps{
 		Store: g.store, GitHub: g.github, Git: g.git, Coders: coders,
@@ -104,7 +109,7 @@ func newWorker(
 		Evidence: g.tests,
 		Settings: g.settings, Looker: looker, Chooser: chooser,
 		Decider: decider,
-		Lessons: g.lessons, Memory: g.memory, Canceller: g.store, RemoteAgents: remote,
+		Lessons: g.lessons, Memory: g.memory, Canceller: g.store, Remote: remote,
 		Links: c.links(), Secrets: g.secrets, Logger: g.log, Now: g.now, Shared: store.IsPostgres(c.DB),
 		Anonymous: g.local.Anonymous, BeforeTests: g.local.BeforeTests, Findings: g.local.Findings,
 	})
@@ -144,7 +149,13 @@ func newCoders(g *deps, c Config, commands *agent.Commands) (out work.Coders, er
 		if err != nil {
 			return out, err
 		}
-		for _, name := range builtin.Tools() { // of all: coders have different edit tools
+		names := builtin.Tools()
+		if c.OnRunners { // there is a sandbox there, and none here
+			for _, t := range tool.SandboxTools() {
+				names = append(names, t.Name)
+			}
+		}
+		for _, name := range names { // of all: coders have different edit tools
 			if !slices.Contains(out.Tools, name) {
 				out.Tools = append(out.Tools, name)
 			}

@@ -98,7 +98,7 @@ func (d Decompose) Decide(c Context) Answer {
 	a.choose()
 	switch sum := termsText(score("", size...).Terms); {
 	case large > p.Threshold && !c.Checkable:
-		a.Reason = "whether a part is done can't be checked on this server, which has no sandbox"
+		a.Reason = "whether a part is done can't be checked: there is no sandbox"
 	case large > p.Threshold && c.Steps > 1 && !p.enforces(c):
 		a.Reason = fmt.Sprintf("its %d steps are for one run", c.Steps)
 	case large > p.Threshold:

@@ -29,8 +29,8 @@ type Decider struct {
 	learner *coder.Learner
 	trials  Trials
 	now     func() time.Time
-	// whether this server can check that a part is done
-	checkable bool
+	// reports whether it can be checked that a part is done
+	checkable func(context.Context) bool
 
 	others importCache
 
@@ -40,9 +40,9 @@ type Decider struct {
 }
 
 // NewDecider returns a decider without any outcomes: it reads the recorded ones when it first decides. checkable
-// reports whether commands can be run on this server: otherwise parts can't be checked.
+// reports whether commands can be run, here or by a runner: otherwise parts can't be checked.
 func NewDecider(
-	s DeciderStore, l *coder.Learner, trials Trials, checkable bool, now func() time.Time,
+	s DeciderStore, l *coder.Learner, trials Trials, checkable func(context.Context) bool, now func() time.Time,
 ) *Decider {
 	return &Decider{store: s, learner: l, trials: trials, checkable: checkable, now: now, agents: map[string][]string{}}
 }
@@ -64,8 +64,8 @@ func (d *Decider) Context(ctx context.Context, t sia.Task, language string, code
 		Task: policies.Read(t.Title, t.Body, t.Labels), Attempt: len(t.Attempts), Failures: t.Failures,
 		InARow: t.ConsecutiveFailures(), Class: class(t.Attempt()), Pattern: pattern(t), Approaches: t.ApproachesLeft(),
 		Rerunnable: len(t.Gate.Failed) > 0 && t.Attempt() != nil && t.Attempt().Head == t.Head && t.Head != "",
-		Waits:      t.Gate.Waits, Steps: len(t.Brief.Steps), Technique: string(t.Brief.Technique), Checkable: d.checkable,
-		Patience: max(0, t.Settings.SIA.TriggerAfter-t.Failures), Coders: coders,
+		Waits:      t.Gate.Waits, Steps: len(t.Brief.Steps), Technique: string(t.Brief.Technique),
+		Checkable: d.checkable(ctx), Patience: max(0, t.Settings.SIA.TriggerAfter-t.Failures), Coders: coders,
 	}
 	if a := t.Attempt(); a != nil {
 		c.Racers = a.RacersLeft()

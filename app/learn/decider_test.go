@@ -28,12 +28,15 @@ func (untried) For(
 	return set.For(typ, c), nil
 }
 
+// always says that parts can be checked.
+func always(context.Context) bool { return true }
+
 // decider returns a decider without any evidence.
 func decider(t testing.TB, s *store.Store) *Decider {
 	t.Helper()
 	p := policies.ShippedAssign()
 	l := coder.New(p.Parameters)
-	return NewDecider(s, l, untried{}, true, func() time.Time { return time.Unix(1_800_000_000, 0) })
+	return NewDecider(s, l, untried{}, always, func() time.Time { return time.Unix(1_800_000_000, 0) })
 }
 
 // Conditions of policies can name exactly the fields of contexts, although neither package imports the other.

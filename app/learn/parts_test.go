@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -116,7 +117,7 @@ func TestStructureIsDecided(t *testing.T) {
 		t.Errorf("steps: %s, because %s", d.Choice, d.Reason)
 	}
 	blind := decider(t, database(t))
-	blind.checkable = false
+	blind.checkable = func(context.Context) bool { return false }
 	if d = decideTask(t, blind, task, sia.DecideDecompose, two); d.Choice != policies.ChoiceWhole {
 		t.Errorf("steps that can't be checked: %s, because %s", d.Choice, d.Reason)
 	}

@@ -120,7 +120,7 @@ func TestCodersAreDecidedAgain(t *testing.T) {
 	set := policies.ShippedSet()
 	l := coder.New(by.Assign().Parameters)
 	now := time.Unix(1_800_000_000, 0)
-	who := NewDecider(s, l, untried{}, true, func() time.Time { return now })
+	who := NewDecider(s, l, untried{}, always, func() time.Time { return now })
 	two := []coder.Candidate{{Coder: "small", Cost: 2}, {Coder: "big", Cost: 3}}
 	var logged []sia.Decision
 	for i := range 30 {

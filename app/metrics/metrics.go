@@ -144,7 +144,7 @@ func (s *server) Collect(ch chan<- prometheus.Metric) {
 	}
 	ch <- prometheus.MustNewConstMetric(spent, prometheus.CounterValue, inCredits(last.spent))
 	gauge(halts, float64(last.halts))
-	gauge(onRunners, float64(last.onRunners[store.RunnerOffered]), "waiting")
+	gauge(onRunners, float64(last.onRunners[store.RunnerOffered]+last.onRunners[store.RunnerOfferedTests]), "waiting")
 	gauge(onRunners, float64(last.onRunners[store.RunnerRunning]+last.onRunners[store.RunnerDone]), "running")
 	if figures == nil {
 		return

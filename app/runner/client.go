@@ -173,9 +173,12 @@ func Sleep(ctx context.Context, d time.Duration) bool {
 }
 
 // Take waits until the server has an attempt for the runner with a token, and retries after errors. It returns
-// [ErrToken] when the token is not valid, and an error when ctx ends. about returns the runner's description.
+// [ErrToken] when the token is not valid, and an error when ctx ends. about returns the runner's description. tests
+// reports whether it can run tests; only then it may get a [TestRun].
 // Concurrent calls are serialized, because a server limits the polls of a runner, but not the number of its attempts.
-func (c *Client) Take(ctx context.Context, token string, about func() string, log *slog.Logger) (*Offer, error) {
+func (c *Client) Take(
+	ctx context.Context, token string, about func() string, tests bool, log *slog.Logger,
+) (*Offer, error) {
 	select {
 	case c.take <- struct{}{}:
 		defer func() { <-c.take }()
@@ -183,7 +186,7 @@ func (c *Client) Take(ctx context.Context, token string, about func() string, lo
 		return nil, context.Cause(ctx)
 	}
 	for pause := time.Second; ; {
-		o, err := c.next(ctx, token, about())
+		o, err := c.next(ctx, token, about(), tests)
 		var r *statusError
 		known := errors.As(err, &r)
 		switch {
@@ -208,10 +211,14 @@ func (c *Client) Take(ctx context.Context, token string, about func() string, lo
 }
 
 // next asks for an attempt once; nil: the poll ended without one.
-func (c *Client) next(ctx context.Context, token, about string) (*Offer, error) {
+func (c *Client) next(ctx context.Context, token, about string, tests bool) (*Offer, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*pollTimeout)
 	defer cancel()
-	resp, err := c.ask(ctx, http.MethodPost, NextPath, token, []byte(clipAbout(about)))
+	path := NextPath
+	if tests {
+		path += "?" + CanTest
+	}
+	resp, err := c.ask(ctx, http.MethodPost, path, token, []byte(clipAbout(about)))
 	if err != nil {
 		return nil, err
 	}

@@ -50,7 +50,7 @@ func takeOnce(t *testing.T, h http.Handler) (logged string, err error) {
 		defer cancel()
 		return out.Write(b)
 	}), nil))
-	_, err = client.Take(ctx, "t", func() string { return "v1" }, log)
+	_, err = client.Take(ctx, "t", func() string { return "v1" }, false, log)
 	return out.String(), err
 }
 
@@ -68,7 +68,8 @@ func TestUnauthorizedByAnotherServer(t *testing.T) {
 	w := newWorld(t, "http://127.0.0.1:1")
 	client, err := runner.NewClient(w.server.URL, false)
 	must(t, err)
-	_, err = client.Take(t.Context(), runner.NewToken(), func() string { return "v1" }, slog.New(slog.DiscardHandler))
+	_, err = client.Take(t.Context(), runner.NewToken(), func() string { return "v1" }, false,
+		slog.New(slog.DiscardHandler))
 	if !errors.Is(err, runner.ErrToken) {
 		t.Errorf("an unknown token: %v", err)
 	}
@@ -99,7 +100,8 @@ func TestOneRequestForAllSlots(t *testing.T) {
 	for range 40 {
 		slots.Go(func() {
 			for ctx.Err() == nil {
-				if o, err := client.Take(ctx, "t", func() string { return "v1" }, slog.New(slog.DiscardHandler)); err == nil {
+				o, err := client.Take(ctx, "t", func() string { return "v1" }, false, slog.New(slog.DiscardHandler))
+				if err == nil {
 					t.Errorf("it was given %+v", o)
 				}
 			}

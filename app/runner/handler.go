@@ -173,19 +173,20 @@ func (h *Handler) next(w http.ResponseWriter, r *http.Request) {
 		writeError(w, http.StatusBadRequest, "the request did not come whole")
 		return
 	}
-	if err := h.Store.MarkRunnerSeen(ctx, runner.Name, clipAbout(string(about))); err != nil {
+	tests := r.URL.Query().Has(CanTest)
+	if err := h.Store.MarkRunnerSeen(ctx, runner.Name, clipAbout(string(about)), tests); err != nil {
 		h.unavailable(w, r, err)
 		return
 	}
-	h.assign(w, r, runner.Name, newPass())
+	h.assign(w, r, runner.Name, newPass(), tests)
 }
 
-// assign waits for an attempt and sends it to a runner.
-func (h *Handler) assign(w http.ResponseWriter, r *http.Request, runner, pass string) {
+// assign waits for an attempt, or with tests for a run of tests, and sends it to a runner.
+func (h *Handler) assign(w http.ResponseWriter, r *http.Request, runner, pass string, tests bool) {
 	ctx := r.Context() // without the timeout of the poll: canceling a query would close its connection
 	var a store.RunnerAttempt
 	found, err := h.await(ctx, LongPoll, func() (found bool, err error) {
-		a, found, err = h.Store.ClaimAttempt(ctx, runner, Hash(pass), h.Lease)
+		a, found, err = h.Store.ClaimAttempt(ctx, runner, Hash(pass), tests, h.Lease)
 		return found, err
 	})
 	switch {

@@ -73,7 +73,12 @@ func (r *transcript) Turn(ctx context.Context, t agent.Turn) error {
 // newWorld returns a world with a repository with one commit, and a model at an address.
 func newWorld(t *testing.T, model string) *world {
 	t.Helper()
-	url := storetest.SQLite(t)
+	return newWorldOf(t, model, storetest.SQLite(t), map[string]string{"hello.txt": "Hello\n"})
+}
+
+// newWorldOf returns a world with a database and the repository's files.
+func newWorldOf(t *testing.T, model, url string, files map[string]string) *world {
+	t.Helper()
 	w := &world{t: t, db: storetest.Open(t, store.Config{URL: url}), url: url, token: runner.NewToken()}
 	task := sia.NewTaskID(7, 1)
 	_, err := w.db.Apply(t.Context(), task, sia.Event{ID: "start", At: time.Now(), Fact: sia.Start{Installation: 3,
@@ -87,7 +92,7 @@ func newWorld(t *testing.T, model string) *world {
 	cache, err := gitops.OpenCache(t.TempDir(), gitops.CacheOptions{Logger: log})
 	must(t, err)
 	w.repo = cache.Repo(gitops.Remote{Key: "3/7", URL: "https://github.invalid/ada/shop"})
-	w.base = w.commit()
+	w.base = w.commit(files)
 	w.space, err = w.repo.Workspace(t.Context(), "", w.base)
 	must(t, err)
 	w.dispatch = runner.NewDispatcher(runner.Config{Store: w.db, Logger: log, Now: time.Now,
@@ -100,8 +105,8 @@ func newWorld(t *testing.T, model string) *world {
 	return w
 }
 
-// commit adds a commit to the mirror.
-func (w *world) commit() string {
+// commit adds a commit of files to the mirror.
+func (w *world) commit(files map[string]string) string {
 	w.t.Helper()
 	dir := w.t.TempDir()
 	git := func(in []byte, args ...string) []byte {
@@ -114,7 +119,9 @@ func (w *world) commit() string {
 		return out
 	}
 	git(nil, "init", "-q")
-	must(w.t, os.WriteFile(filepath.Join(dir, "hello.txt"), []byte("Hello\n"), 0o600))
+	for name, text := range files {
+		must(w.t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
 	git(nil, "add", ".")
 	git(nil, "commit", "-qm", "base")
 	sha := strings.TrimSpace(string(git(nil, "rev-parse", "HEAD")))

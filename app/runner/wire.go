@@ -1,4 +1,4 @@
-// Package runner runs attempts on other machines, which have neither GitHub's nor a model's keys.
+// Package runner runs attempts and tests on other machines, which have neither GitHub's nor a model's keys.
 //
 // Concepts:
 //
@@ -8,6 +8,8 @@
 //   - [Dispatcher]: returns an [agent.Agent] for an attempt. It offers the attempt in the database, passes on the turns
 //     that a runner reports, and applies the runner's change to the attempt's work tree. Everything else works as for
 //     local attempts.
+//   - [TestRun]: a run of tests without an agent. Where attempts run, tests run: the Dispatcher offers those that the
+//     server needs for its own judgement like attempts, but only to runners that say that they can run tests.
 //   - [Handler] and [Client]: server and client of the HTTP API of runners, below [Prefix]. Any server of a database
 //     answers any runner: their shared state is in the database (app/store/runnerattempt.go).
 //   - pass: the token of one runner for one attempt. It is valid while the runner sends heartbeats, until another
@@ -17,7 +19,7 @@
 //
 // Input from a runner is less trusted than the server: it is limited in size, validated and masked.
 // The package may import agent, agent/gateway, agent/llm, app/store, app/clientaddr, gitops and sia. Start reading at
-// dispatch.go, then attempt.go; docs/adr/0033-runners.md has the reasons.
+// dispatch.go, then attempt.go and tests.go; docs/adr/0033-runners.md has the reasons.
 package runner
 
 import (
@@ -59,6 +61,9 @@ const (
 // commit that the attempt starts from.
 const BaseOfTests = "tests"
 
+// CanTest is the query parameter of [NextPath] with which a runner says that it can run tests.
+const CanTest = "tests"
+
 // ReleaseLost is the query parameter of a release that reports that the attempt could not be run.
 const ReleaseLost = "lost"
 
@@ -88,13 +93,13 @@ const MaxWait = 24 * time.Hour
 // LongPoll is how long the server holds a request for an attempt.
 const LongPoll = 25 * time.Second
 
-// Offer is an attempt for a runner.
+// Offer is an attempt, or a run of tests, for a runner.
 type Offer struct {
 	Pass string `json:"pass"`
 	Work Work   `json:"work"`
 }
 
-// Work is the input that a runner needs to run an attempt.
+// Work is the input that a runner needs to run an attempt or tests.
 type Work struct {
 	Key        string      `json:"key"`        // of the attempt, for the runner's log
 	Repository string      `json:"repository"` // identifies its mirror
@@ -102,19 +107,29 @@ type Work struct {
 	Coder      Coder       `json:"coder"`
 	Hosts      []string    `json:"hosts,omitempty"` // hosts that setup commands may access
 	Tests      *Tests      `json:"tests,omitempty"` // to run when the attempt reports that it is done; nil: none
+	Run        *TestRun    `json:"run,omitempty"`   // instead of an attempt; nil: an attempt
 	Input      agent.Input `json:"input"`
 }
 
-// Tests configures the run of the tests that an attempt's changes can affect. The attempt receives those that fail with
-// its changes and pass on the base.
+// TestRun is a run of tests on the commit [Work.Start], without an agent. Exactly one of its kinds is set. Of
+// [Work.Input] it needs what [agent.Commands.Check] does.
+type TestRun struct {
+	Evidence bool          `json:"evidence,omitempty"` // compares the commit with the base of [Work.Tests]
+	Affected bool          `json:"affected,omitempty"` // runs the tests that its changes since that base can affect
+	Commands []string      `json:"commands,omitempty"` // "": the repository's tests
+	Baseline *sia.CheckRun `json:"baseline,omitempty"` // of the repository's tests; nil: unknown
+}
+
+// Tests configures the run of the tests that changes can affect. An attempt receives those that fail with its changes
+// and pass on the base.
 type Tests struct {
 	Base     string        `json:"base"` // commit
 	Services []string      `json:"services,omitempty"`
 	Within   time.Duration `json:"within"`
 }
 
-// Within returns how long a runner may have an attempt: the attempt's time limit, and an allowance for the start of a
-// machine and the fetch of a commit.
+// Within returns how long a runner may have an attempt or a run of tests: its time limit, and an allowance for the
+// start of a machine and the fetch of a commit.
 func (w Work) Within() time.Duration {
 	return cmp.Or(w.Input.Limits.Time, sia.DefaultSettings().Agent.Timeout.D()) + overtime
 }
@@ -150,6 +165,11 @@ type Outcome struct {
 	Failure  *Failure     `json:"failure,omitempty"`
 	Commit   string       `json:"commit,omitempty"`    // of the change; empty: nothing changed
 	TooLarge bool         `json:"too_large,omitempty"` // the change is larger than [MaxPack], and was not sent
+
+	// of a [TestRun], by its kind; Failure is why there is none
+	Evidence *sia.TestEvidence `json:"evidence,omitempty"`
+	Affected *agent.TestsRun   `json:"affected,omitempty"`
+	Checks   []sia.CheckRun    `json:"checks,omitempty"`
 }
 
 // ErrTooLarge is the reason why the change of [Outcome.TooLarge] is rejected.

@@ -140,14 +140,11 @@ func (w *effectWorker) run(ctx context.Context, f sia.Effect) (sia.Fact, error) 
 	timeout := w.e.c.EffectTimeout
 	switch {
 	case f.Kind.Long() || f.Kind.RunsTests():
-		timeout = w.e.c.AttemptTimeout(t)
+		timeout = w.e.c.AttemptTimeout(t) + w.e.c.AttemptWait
 	case f.Kind.Asks():
 		timeout = w.e.c.AskTimeout
 	case f.Kind.Fetches():
 		timeout = w.e.c.FetchTimeout
-	}
-	if f.Kind.Long() {
-		timeout += w.e.c.AttemptWait
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout,
 		fmt.Errorf("took longer than %s: %w", timeout, context.DeadlineExceeded))

@@ -63,7 +63,7 @@ type EngineConfig struct {
 	// AttemptTimeout returns the maximum duration of an attempt of a task: by
 	// default the timeout of its settings and a grace period of 5 minutes.
 	AttemptTimeout func(t sia.Task) time.Duration
-	AttemptWait    time.Duration // additional time that an attempt may wait for another machine to run it; 0
+	AttemptWait    time.Duration // additional time that an attempt or tests may wait for another machine to run them; 0
 	FetchTimeout   time.Duration // of an effect that may fetch a whole repository first, and of a setup; 15 minutes
 	// of an effect that asks a model; 50 minutes, longer than the limits of the fetch and of its questions together:
 	// those must expire first, because the effect then falls back to rules

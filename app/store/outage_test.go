@@ -53,7 +53,7 @@ func TestOutageIsLogged(t *testing.T) {
 		Effect: func(ctx context.Context, _ sia.Task, f sia.Effect) (sia.Fact, error) {
 			began <- true
 			<-down
-			return sia.Done{}, s.MarkRunnerSeen(ctx, "mill", f.Key)
+			return sia.Done{}, s.MarkRunnerSeen(ctx, "mill", f.Key, false)
 		}, Delivery: func(context.Context, store.Delivery) error { return nil },
 	}, store.EngineConfig{Heartbeats: beats})
 	must(t, err)

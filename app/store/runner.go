@@ -10,7 +10,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// RunnerStore stores the machines that run attempts for a server, and the attempts that are offered to them
+// RunnerStore stores the machines that run attempts and tests for a server, and what is offered to them
 // (runnerattempt.go).
 type RunnerStore struct{ *DB }
 
@@ -19,7 +19,8 @@ type Runner struct {
 	Name     string
 	About    string    // its own description
 	Seen     time.Time // last request; zero: never
-	Attempts []string  // keys of its running attempts
+	Tests    bool      // it can run tests, by its last request
+	Attempts []string  // keys of its running attempts and runs of tests
 }
 
 // awayAfter is the time after which a runner is away. One that makes nothing asks for an attempt every half minute.
@@ -58,10 +59,10 @@ func (s *RunnerStore) RemoveRunner(ctx context.Context, name string) error {
 	})
 }
 
-const runnerColumns = `name, about, seen_at`
+const runnerColumns = `name, about, seen_at, tests`
 
 func scanRunner(from row) (r Runner, err error) {
-	err = from.Scan(&r.Name, &r.About, timeColumn{&r.Seen})
+	err = from.Scan(&r.Name, &r.About, timeColumn{&r.Seen}, &r.Tests)
 	return r, err
 }
 
@@ -92,8 +93,14 @@ func (s *RunnerStore) RunnerByHash(ctx context.Context, hash string) (Runner, er
 	return load(ctx, s.DB, "find a runner", scanRunner, `SELECT `+runnerColumns+` FROM runners WHERE hash = ?`, hash)
 }
 
-// MarkRunnerSeen records the time of a runner's last request, and its description.
-func (s *RunnerStore) MarkRunnerSeen(ctx context.Context, name, about string) error {
-	return s.exec(ctx, "note runner "+name, `UPDATE runners SET seen_at = ?, about = ? WHERE name = ?`,
-		micros(s.now()), about, name)
+// MarkRunnerSeen records the time of a runner's last request, its description, and whether it can run tests.
+func (s *RunnerStore) MarkRunnerSeen(ctx context.Context, name, about string, tests bool) error {
+	return s.exec(ctx, "note runner "+name, `UPDATE runners SET seen_at = ?, about = ?, tests = ? WHERE name = ?`,
+		micros(s.now()), about, tests, name)
+}
+
+// HasTestRunner reports whether a runner can run tests, by its last request.
+func (s *RunnerStore) HasTestRunner(ctx context.Context) (bool, error) {
+	return load(ctx, s.DB, "look for a runner of tests", scanValue[bool],
+		`SELECT EXISTS (SELECT 1 FROM runners WHERE tests = 1)`)
 }

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"strconv"
 	"strings"
 	"time"
 
@@ -21,14 +20,19 @@ type RunnerState string
 // The states.
 const (
 	RunnerOffered RunnerState = "offered" // waits for a runner
+	// a run of tests that waits for a runner that can run them: a server of an older version gives it to none
+	RunnerOfferedTests RunnerState = "offered-tests"
+
 	RunnerRunning RunnerState = "running" // claimed by a runner
 	RunnerDone    RunnerState = "done"    // has a result
 	RunnerFailed  RunnerState = "failed"  // could not continue, and may be offered again
 )
 
-// RunnerAttempt is an attempt that is offered to runners.
+// RunnerAttempt is an attempt, or a run of tests, that is offered to runners.
 type RunnerAttempt struct {
-	Key   string // of its effect
+	Key     string // of its effect, or of a run of tests
+	TestsOf string // key of the effect of a run of tests; empty: an attempt
+
 	Task  sia.TaskID
 	Owner string // id of the run of the effect that offers it
 	Start string // the commit that it starts from
@@ -43,17 +47,21 @@ type RunnerAttempt struct {
 // report. An existing result is kept if the attempt starts from the same commit. The cost of earlier calls is always
 // kept; Spent is the cost before the first offer.
 func (s *RunnerStore) OfferAttempt(ctx context.Context, a RunnerAttempt) error {
+	state := RunnerOffered
+	if a.TestsOf != "" {
+		state = RunnerOfferedTests
+	}
 	return s.exec(ctx, "offer attempt "+a.Key, `INSERT INTO runner_attempts
-		(key, task_id, owner, state, start, coder, work, credits, most_calls, at, spent)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		(key, tests_of, task_id, owner, state, start, coder, work, credits, most_calls, at, spent)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (key) DO UPDATE SET owner = excluded.owner, coder = excluded.coder, work = excluded.work,
 			state = CASE WHEN runner_attempts.state = ? AND runner_attempts.start = excluded.start
 				THEN runner_attempts.state ELSE excluded.state END,
 			start = excluded.start, credits = excluded.credits, most_calls = excluded.most_calls, at = excluded.at,
 			runner = CASE WHEN runner_attempts.state = ? THEN runner_attempts.runner ELSE '' END,
 			pass = '', until = 0, claims = 0, stop = 0, reported = 0, taken = 0, report = NULL, refused = ''`,
-		a.Key, a.Task, a.Owner, RunnerOffered, a.Start, a.Coder, a.Work, a.Credits, a.MostCalls, micros(s.now()), a.Spent,
-		RunnerDone, RunnerDone)
+		a.Key, a.TestsOf, a.Task, a.Owner, state, a.Start, a.Coder, a.Work, a.Credits, a.MostCalls, micros(s.now()),
+		a.Spent, RunnerDone, RunnerDone)
 }
 
 // RunnerWatch is the state of an attempt, for its owner.
@@ -99,8 +107,9 @@ func (s *RunnerStore) TakeReport(ctx context.Context, key, owner string, number 
 
 // ReofferAttempt offers an attempt again after its runner was lost, with the input for the next one.
 func (s *RunnerStore) ReofferAttempt(ctx context.Context, key, owner string, work []byte) error {
-	return s.updateOwn(ctx, "offer again attempt", `UPDATE runner_attempts SET state = ?, work = ?, pass = '', runner = '',
-		until = 0, reported = 0, taken = 0, report = NULL, at = ?`, key, owner, RunnerOffered, work, micros(s.now()))
+	return s.updateOwn(ctx, "offer again attempt", `UPDATE runner_attempts SET
+		state = CASE WHEN tests_of = '' THEN 'offered' ELSE 'offered-tests' END, work = ?, pass = '', runner = '',
+		until = 0, reported = 0, taken = 0, report = NULL, at = ?`, key, owner, work, micros(s.now()))
 }
 
 // StopAttempt asks the runner of an attempt to stop it.
@@ -126,7 +135,8 @@ func (s *RunnerStore) CloseAttempt(ctx context.Context, key, owner string) (spen
 // PruneRunnerAttempts deletes the attempts of effects that have ended, if their owners died before they could.
 func (s *RunnerStore) PruneRunnerAttempts(ctx context.Context) error {
 	return s.exec(ctx, "prune the attempts of runners", `DELETE FROM runner_attempts
-		WHERE key NOT IN (SELECT key FROM effects WHERE state = ?)`, EffectPending)
+		WHERE CASE WHEN tests_of = '' THEN key ELSE tests_of END NOT IN (SELECT key FROM effects WHERE state = ?)`,
+		EffectPending)
 }
 
 // AnswerAboutChange answers the runner of an attempt, which asks about its change. It has no effect once the attempt
@@ -144,26 +154,36 @@ func (s *RunnerStore) AttemptResult(ctx context.Context, key, owner string) (res
 	return result, pack, s.explain("load the result of attempt "+key, orNotFound(err))
 }
 
-// RunnerStanding is the state of an attempt, for users.
+// RunnerStanding is the state of an attempt or a run of tests, for users.
 type RunnerStanding struct {
 	Key    string
+	Tests  bool // a run of tests
 	Task   sia.TaskID
 	State  RunnerState
 	Runner string
 	Since  time.Time // time of the offer
 }
 
-// Attempt returns the number of the attempt, which follows the task in its key.
-func (a RunnerStanding) Attempt() int {
+// Waits reports whether it waits for a runner.
+func (a RunnerStanding) Waits() bool {
+	return a.State == RunnerOffered || a.State == RunnerOfferedTests
+}
+
+// String returns its name within the task, such as "attempt 2" or "tests of attempt 2". The number follows the task in
+// its key.
+func (a RunnerStanding) String() string {
 	number, _, _ := strings.Cut(strings.TrimPrefix(a.Key, string(a.Task)+"/"), "/")
-	n, _ := strconv.Atoi(number)
-	return n
+	if a.Tests {
+		return "tests of attempt " + number
+	}
+	return "attempt " + number
 }
 
 // RunnerStandings lists the attempts that are offered to runners, except failed ones, the oldest first.
 func (s *RunnerStore) RunnerStandings(ctx context.Context) ([]RunnerStanding, error) {
 	return list(ctx, s.DB, "list the attempts of runners", func(from row) (a RunnerStanding, err error) {
-		err = from.Scan(&a.Key, &a.Task, &a.State, &a.Runner, timeColumn{&a.Since})
+		err = from.Scan(&a.Key, &a.Tests, &a.Task, &a.State, &a.Runner, timeColumn{&a.Since})
 		return a, err
-	}, `SELECT key, task_id, state, runner, at FROM runner_attempts WHERE state <> ? ORDER BY at, key`, RunnerFailed)
+	}, `SELECT key, tests_of <> '', task_id, state, runner, at FROM runner_attempts WHERE state <> ? ORDER BY at, key`,
+		RunnerFailed)
 }

@@ -14,23 +14,29 @@ func (s *RunnerStore) validPass() string {
 }
 
 // ClaimAttempt assigns the oldest waiting attempt to a runner, for the duration of a lease; found is false when none
-// waits. pass is the hash of the token for requests about it.
-func (s *RunnerStore) ClaimAttempt(ctx context.Context, runner, pass string, lease time.Duration) (
+// waits. With tests, it prefers a run of tests, because those are short, and a pull request waits for them. pass is the
+// hash of the token for requests about it.
+func (s *RunnerStore) ClaimAttempt(ctx context.Context, runner, pass string, tests bool, lease time.Duration) (
 	a RunnerAttempt, found bool, err error,
 ) {
+	preferred := RunnerOffered
+	if tests {
+		preferred = RunnerOfferedTests
+	}
 	var any bool // avoids a write when none waits
-	if err := s.r.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM runner_attempts WHERE state = ?)`,
-		RunnerOffered).Scan(&any); err != nil || !any {
+	if err := s.r.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM runner_attempts WHERE state IN (?, ?))`,
+		preferred, RunnerOffered).Scan(&any); err != nil || !any {
 		return a, false, s.explain("look for an attempt", err)
 	}
 	err = s.write(ctx, "take an attempt", func(tx *sql.Tx) error {
 		row := tx.QueryRowContext(ctx, `UPDATE runner_attempts
 			SET state = ?, runner = ?, pass = ?, until = `+s.leaseClock()+` + ?,
 				claims = claims + 1, reported = 0, taken = 0, report = NULL, refused = '', result = NULL, pack = NULL
-			WHERE key = (SELECT key FROM runner_attempts WHERE state = ? ORDER BY at, key LIMIT 1) AND state = ?
+			WHERE key = (SELECT key FROM runner_attempts WHERE state IN (?, ?) ORDER BY tests_of = '', at, key LIMIT 1)
+				AND state IN (?, ?)
 				AND EXISTS (SELECT 1 FROM runners WHERE name = ?)
-			RETURNING key, task_id, start, coder, work`,
-			RunnerRunning, runner, pass, lease.Microseconds(), RunnerOffered, RunnerOffered, runner)
+			RETURNING key, task_id, start, coder, work`, RunnerRunning, runner, pass, lease.Microseconds(), preferred,
+			RunnerOffered, preferred, RunnerOffered, runner)
 		err := row.Scan(&a.Key, &a.Task, &a.Start, &a.Coder, &a.Work)
 		found = err == nil
 		return ignoreNoRows(err) // another runner was faster
@@ -40,9 +46,9 @@ func (s *RunnerStore) ClaimAttempt(ctx context.Context, runner, pass string, lea
 
 // HeldAttempt returns the attempt of a pass, without Work, or [ErrNotFound] when the pass is no longer valid.
 func (s *RunnerStore) HeldAttempt(ctx context.Context, pass string) (a RunnerAttempt, err error) {
-	err = s.r.QueryRowContext(ctx, `SELECT key, task_id, start, coder, credits, spent, calls, most_calls
+	err = s.r.QueryRowContext(ctx, `SELECT key, tests_of, task_id, start, coder, credits, spent, calls, most_calls
 		FROM runner_attempts WHERE`+s.validPass(), pass).
-		Scan(&a.Key, &a.Task, &a.Start, &a.Coder, &a.Credits, &a.Spent, &a.Calls, &a.MostCalls)
+		Scan(&a.Key, &a.TestsOf, &a.Task, &a.Start, &a.Coder, &a.Credits, &a.Spent, &a.Calls, &a.MostCalls)
 	return a, s.explain("find an attempt", orNotFound(err))
 }
 

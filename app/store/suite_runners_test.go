@@ -40,12 +40,12 @@ func testRunners(t *testing.T, s *fixture) {
 	}
 	_, err = s.RunnerByHash(ctx, "h3")
 	gone(t, "an unknown token", err)
-	must(t, s.MarkRunnerSeen(ctx, "mill", "v1"))
+	must(t, s.MarkRunnerSeen(ctx, "mill", "v1", true))
 	offer(t, s, begin(t, s, 42), "k", "o")
-	if _, found, err := s.ClaimAttempt(ctx, "nobody", "p0", time.Hour); err != nil || found {
+	if _, found, err := s.ClaimAttempt(ctx, "nobody", "p0", false, time.Hour); err != nil || found {
 		t.Errorf("taken by a runner that there is not: %v, %v", found, err)
 	}
-	_, _, err = s.ClaimAttempt(ctx, "mill", "p", time.Hour)
+	_, _, err = s.ClaimAttempt(ctx, "mill", "p", false, time.Hour)
 	must(t, err)
 	all, err := s.Runners(ctx)
 	must(t, err)
@@ -69,7 +69,7 @@ func testRunnerAttempt(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	must(t, s.AddRunner(ctx, "mill", "h"))
 	task := begin(t, s, 42)
-	if _, found, err := s.ClaimAttempt(ctx, "mill", "p", time.Hour); err != nil || found {
+	if _, found, err := s.ClaimAttempt(ctx, "mill", "p", false, time.Hour); err != nil || found {
 		t.Errorf("taken where none is: %v, %v", found, err)
 	}
 	offer(t, s, task, "k", "o")
@@ -77,7 +77,7 @@ func testRunnerAttempt(t *testing.T, s *fixture) {
 	var all sync.WaitGroup
 	for _, pass := range []string{"p1", "p2", "p3", "p4"} {
 		all.Go(func() {
-			if _, found, err := s.ClaimAttempt(ctx, "mill", pass, time.Hour); err != nil || found {
+			if _, found, err := s.ClaimAttempt(ctx, "mill", pass, false, time.Hour); err != nil || found {
 				wins.Store(pass, err)
 			}
 		})
@@ -178,7 +178,7 @@ func testRunnerReleases(t *testing.T, s *fixture) {
 	offer(t, s, begin(t, s, 42), "k", "o")
 	for n, lost := range []bool{false, true, false, false, true} {
 		pass := fmt.Sprint("p", n)
-		_, found, err := s.ClaimAttempt(ctx, "mill", pass, time.Hour)
+		_, found, err := s.ClaimAttempt(ctx, "mill", pass, false, time.Hour)
 		if must(t, err); !found {
 			t.Fatalf("runner %d was offered nothing", n)
 		}
@@ -207,7 +207,7 @@ func testRunnerLost(t *testing.T, s *fixture) {
 	offer(t, s, task, "k", "o")
 	take := func(pass string, lease time.Duration, work string) {
 		t.Helper()
-		a, found, err := s.ClaimAttempt(ctx, "mill", pass, lease)
+		a, found, err := s.ClaimAttempt(ctx, "mill", pass, false, lease)
 		if must(t, err); !found || string(a.Work) != work {
 			t.Fatalf("took %v: %q", found, a.Work)
 		}
@@ -256,4 +256,59 @@ func testRunnerLost(t *testing.T, s *fixture) {
 	if all, err := s.RunnerStandings(ctx); err != nil || len(all) != 0 {
 		t.Errorf("after pruning: %+v, %v", all, err)
 	}
+}
+
+// Tests are given to runners that can run them, before attempts, and to no other; also when they are offered again.
+// They are kept as long as their effect is pending.
+func testRunnerTests(t *testing.T, s *fixture) {
+	ctx := patient(t)
+	must(t, s.AddRunner(ctx, "mill", "h"))
+	task := begin(t, s, 42)
+	pending, err := s.Effects(ctx, task)
+	if must(t, err); len(pending) == 0 {
+		t.Fatal("the task has no effect")
+	}
+	can := func(want bool) {
+		t.Helper()
+		if got, err := s.HasTestRunner(ctx); err != nil || got != want {
+			t.Errorf("a runner can run tests: %v, %v", got, err)
+		}
+	}
+	can(false)
+	must(t, s.MarkRunnerSeen(ctx, "mill", "v1", true))
+	can(true)
+	must(t, s.MarkRunnerSeen(ctx, "mill", "v1", false))
+	can(false)
+	offer(t, s, task, "k", "o")
+	tests := store.RunnerAttempt{Key: pending[0].Key + " x", TestsOf: pending[0].Key, Task: task, Owner: "o",
+		Start: "abc", Work: []byte("tests")}
+	must(t, s.OfferAttempt(ctx, tests))
+	all, err := s.RunnerStandings(ctx)
+	if must(t, err); len(all) != 2 || !all[1].Tests || !all[1].Waits() || all[0].Tests || !all[0].Waits() {
+		t.Errorf("standings: %+v", all)
+	}
+	take := func(pass string, tests bool, want string) {
+		t.Helper()
+		a, found, err := s.ClaimAttempt(ctx, "mill", pass, tests, time.Hour)
+		if must(t, err); found != (want != "") || a.Key != want {
+			t.Errorf("%s was given %q", pass, a.Key)
+		}
+	}
+	take("p1", true, tests.Key)
+	must(t, s.ReleaseAttempt(ctx, "p1", true))
+	must(t, s.ReofferAttempt(ctx, tests.Key, "o", tests.Work))
+	take("p2", false, "k")
+	take("p3", false, "")
+	must(t, s.PruneRunnerAttempts(ctx)) // the effect of k does not exist
+	take("p4", true, tests.Key)
+	if a, err := s.HeldAttempt(ctx, "p4"); err != nil || a.TestsOf != tests.TestsOf {
+		t.Errorf("held: %+v, %v", a, err)
+	}
+	must(t, s.FinishAttempt(ctx, "p4", []byte("result"), nil))
+	tests.Owner = "o2"
+	must(t, s.OfferAttempt(ctx, tests))
+	if w, err := s.WatchAttempt(ctx, tests.Key, "o2"); err != nil || w.State != store.RunnerDone {
+		t.Errorf("offered by another server: %+v, %v", w, err)
+	}
+	take("p5", true, "")
 }

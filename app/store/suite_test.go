@@ -135,6 +135,7 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 		{"RunnerAttempt", testRunnerAttempt},
 		{"RunnerReleases", testRunnerReleases},
 		{"RunnerLost", testRunnerLost},
+		{"RunnerTests", testRunnerTests},
 
 		{"ZombieReports", testZombieReports},
 		{"ZombieFails", testZombieFails},

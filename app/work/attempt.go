@@ -194,7 +194,7 @@ func (w *attemptWorker) runTests(
 	case r.effect.Run == 0 && fact.End == sia.EndFinished && fact.Reason == "" && !a.Planning && a.Demands == 0 &&
 		!a.Asked && t.Merging == nil:
 		fact.Claim, err = w.checkClaim(ctx, t, r.effect, *fact)
-	case r.part != nil && r.part.Kind == sia.PartRacer && fact.Commit != "" && w.runsAffectedTests(t):
+	case r.part != nil && r.part.Kind == sia.PartRacer && fact.Commit != "" && w.ratesRacers(ctx, t):
 		err = w.rateRacer(ctx, t, r, fact)
 	default:
 		return false, nil

@@ -19,7 +19,7 @@ func (w *attemptWorker) evidence(ctx context.Context, t sia.Task, f sia.Effect) 
 	if f.SHA != t.Head {
 		return sia.Done{}, nil // superseded by another head
 	}
-	e, err := w.Evidence.Look(ctx, w.evidenceRequest(t, string(t.Head)))
+	e, err := w.look(ctx, t, f)
 	if err != nil && ctx.Err() != nil && !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
 		return nil, err // it was canceled, or continues after a restart
 	}
@@ -30,17 +30,29 @@ func (w *attemptWorker) evidence(ctx context.Context, t sia.Task, f sia.Effect) 
 	return sia.Evidenced{Evidence: e}, nil
 }
 
-// runsAffectedTests reports whether the tests affected by a change are run before it is pushed.
-func (w *attemptWorker) runsAffectedTests(t sia.Task) bool {
+// look returns the evidence about the head, from a runner or from here.
+func (w *attemptWorker) look(ctx context.Context, t sia.Task, f sia.Effect) (sia.TestEvidence, error) {
+	if w.Remote != nil {
+		return w.Remote.Look(ctx, t, f, string(t.Head))
+	}
+	return w.Evidence.Look(ctx, w.evidenceRequest(t, string(t.Head)))
+}
+
+// ratesRacers reports whether the tests affected by a racer's change are run before it is pushed.
+func (w *attemptWorker) ratesRacers(ctx context.Context, t sia.Task) bool {
+	if w.Remote != nil {
+		return t.TestsBeforePush() && w.Remote.RunsTests(ctx)
+	}
 	return t.TestsBeforePush() && w.Evidence.Runs()
 }
 
 // tests returns functions that run the tests affected by a work tree's changes, and tests by name. They are nil if the
-// repository disables this, and for parts and racers, which have their own check.
+// repository disables this, for parts and racers, which have their own check, and for runners, which have functions of
+// their own.
 func (w *attemptWorker) tests(
 	t sia.Task, r agentRun, space *gitops.Workspace,
 ) (affected func(context.Context) (agent.TestsRun, error), cover locate.Cover) {
-	if r.part != nil || !w.runsAffectedTests(t) {
+	if r.part != nil || w.Remote != nil || !t.TestsBeforePush() || !w.Evidence.Runs() {
 		return nil, nil
 	}
 	at, wanted := t.Attempt().StartedAt, w.evidenceRequest(t, "")
@@ -57,9 +69,12 @@ const rateTimeout = 4 * time.Minute
 // rateRacer runs the tests that compare a racer's change with the others': those affected by it, and the reproduction
 // of the fault if an earlier attempt wrote one and the racer did not change it. Tests that can't be run are ignored.
 func (w *attemptWorker) rateRacer(ctx context.Context, t sia.Task, r agentRun, fact *sia.AttemptEnded) error {
-	within, cancel := context.WithTimeout(ctx, rateTimeout)
+	within, cancel := ctx, func() {}
+	if w.Remote == nil { // else they may wait for a runner
+		within, cancel = context.WithTimeout(ctx, rateTimeout)
+	}
 	defer cancel()
-	got, err := w.Evidence.Affected(within, w.evidenceRequest(t, string(fact.Commit)))
+	got, err := w.affected(within, t, r.effect, string(fact.Commit))
 	if err == nil {
 		fact.Affected = &sia.AffectedTests{Ran: got.Ran, Failed: got.Failed}
 		fact.Reproduced, err = w.runReproduction(within, t, r, string(fact.Commit))
@@ -69,6 +84,16 @@ func (w *attemptWorker) rateRacer(ctx context.Context, t sia.Task, r agentRun, f
 		return nil
 	}
 	return err
+}
+
+// affected runs the tests that the changes of a commit can affect, on a runner or here.
+func (w *attemptWorker) affected(
+	ctx context.Context, t sia.Task, f sia.Effect, commit string,
+) (agent.TestsRun, error) {
+	if w.Remote != nil {
+		return w.Remote.Affected(ctx, t, f, commit, rateTimeout)
+	}
+	return w.Evidence.Affected(ctx, w.evidenceRequest(t, commit))
 }
 
 // runReproduction runs the reproduction of the fault on a racer's commit. It returns nil if there is none, or if the
@@ -87,7 +112,7 @@ func (w *attemptWorker) runReproduction(
 	if slices.ContainsFunc(own.Files, func(f gitops.FileDiff) bool { return slices.Contains(paths, f.Path) }) {
 		return nil, nil //nolint:nilnil // the racer could have made it pass
 	}
-	got, err := w.check(ctx, t, r.effect.Key+" reproduction", commit, []string{command}, nil)
+	got, err := w.check(ctx, t, r.effect, commit, []string{command}, nil)
 	if err != nil {
 		return nil, err
 	}

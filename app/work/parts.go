@@ -99,8 +99,8 @@ func (w *attemptWorker) agentFor(t sia.Task, r agentRun) agent.Agent {
 	}
 	c := w.decisions.coder(t, name)
 	switch {
-	case w.RemoteAgents != nil:
-		return w.RemoteAgents.Agent(t, r.effect, r.start.commit, c.Name, byModel)
+	case w.Remote != nil:
+		return w.Remote.Agent(t, r.effect, r.start.commit, c.Name, byModel)
 	case byModel:
 		return c.Builtin
 	}
@@ -149,7 +149,7 @@ func (w *attemptWorker) baseline(ctx context.Context, t sia.Task, r agentRun) (*
 	if err != nil || c != nil || len(r.part.Needs) > 0 || r.part.Kept != "" || len(r.saved) > 0 {
 		return c, err
 	}
-	got, err := w.check(ctx, t, r.effect.Key+" baseline", r.start.commit, []string{""}, nil)
+	got, err := w.check(ctx, t, r.effect, r.start.commit, []string{""}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -308,20 +308,23 @@ func (w *attemptWorker) checkMerged(ctx context.Context, t sia.Task, f sia.Effec
 	if baseline != nil {
 		commands = append(commands, "")
 	}
-	return w.check(ctx, t, f.Key, sha, commands, baseline)
+	return w.check(ctx, t, f, sha, commands, baseline)
 }
 
-// check runs commands on a commit, in a temporary workspace.
+// check runs commands on a commit for an effect, on a runner or in a temporary workspace.
 func (w *attemptWorker) check(
-	ctx context.Context, t sia.Task, key, sha string, commands []string, baseline *sia.CheckRun,
+	ctx context.Context, t sia.Task, f sia.Effect, sha string, commands []string, baseline *sia.CheckRun,
 ) ([]sia.CheckRun, error) {
-	space, err := w.workspace(ctx, t, sia.Effect{Key: key}, sha, false)
+	if w.Remote != nil {
+		return w.Remote.Check(ctx, t, f, sha, commands, baseline)
+	}
+	space, err := w.workspace(ctx, t, sia.Effect{Key: f.Key + " check"}, sha, false)
 	if err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err := space.Remove(); err != nil {
-			w.Logger.WarnContext(ctx, "workspace left behind", "task", t.ID, "of", key, "error", err)
+			w.Logger.WarnContext(ctx, "workspace left behind", "task", t.ID, "of", f.Key, "error", err)
 		}
 	}()
 	set := t.Settings.Agent

@@ -33,7 +33,7 @@ func (w *attemptWorker) checkClaim(
 		if fact.Commit != "" { // the base with changed tests
 			sha = string(fact.Commit)
 		}
-		got, err := w.check(ctx, t, f.Key+" so", sha, []string{c.Command}, nil)
+		got, err := w.check(ctx, t, f, sha, []string{c.Command}, nil)
 		if err != nil {
 			return nil, err
 		}

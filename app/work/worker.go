@@ -96,11 +96,19 @@ type Canceller interface {
 	CancelEffect(ctx context.Context, key string) error
 }
 
-// RemoteAgents creates agents that run an attempt on another machine.
-type RemoteAgents interface {
+// Remote runs attempts and tests on other machines.
+type Remote interface {
 	// Agent returns an agent for the attempt of an effect. The attempt begins at commit start and uses the named coder.
 	// byModel makes the coder's model itself do it, even if the repository names a command.
 	Agent(t sia.Task, f sia.Effect, start, coder string, byModel bool) agent.Agent
+	// RunsTests reports whether tests can be run. The methods below run them for an effect of a task; see
+	// [evidence.Looker.Look], [evidence.Looker.Affected] and [agent.Commands.Check]. Tests that no machine could run are
+	// reported like those that can't be run here, by Affected as an error.
+	RunsTests(ctx context.Context) bool
+	Look(ctx context.Context, t sia.Task, f sia.Effect, head string) (sia.TestEvidence, error)
+	Affected(ctx context.Context, t sia.Task, f sia.Effect, commit string, within time.Duration) (agent.TestsRun, error)
+	Check(ctx context.Context, t sia.Task, f sia.Effect, commit string, commands []string, baseline *sia.CheckRun) (
+		[]sia.CheckRun, error)
 }
 
 // Coders are the coders that may work on tasks.
@@ -132,31 +140,31 @@ func (c Coder) Agent(s sia.AgentSettings) agent.Agent {
 	return c.Builtin
 }
 
-// Deps are the dependencies of a [Worker]. All are required except RemoteAgents and the bool fields.
+// Deps are the dependencies of a [Worker]. All are required except Remote and the bool fields.
 type Deps struct {
-	Store        Store
-	GitHub       *github.App
-	Git          *gitops.Cache
-	Coders       Coders
-	Diagnoser    *diagnose.Diagnoser
-	Reviewer     *diagnose.Reviewer
-	Checker      *agent.Commands
-	Evidence     *evidence.Looker
-	Settings     Settings
-	Looker       Looker
-	Chooser      Chooser
-	Decider      Decider
-	Lessons      Lessons
-	Memory       Memory
-	Canceller    Canceller
-	RemoteAgents RemoteAgents // runs attempts on other machines; nil: they run here
-	Links        render.Links
-	Secrets      *secret.Masker // masks the output of every effect
-	Logger       *slog.Logger
-	Now          func() time.Time
-	Shared       bool              // other processes execute effects too: one new here may have run there
-	Anonymous    bool              // a local run without GitHub: commits contain neither accounts nor addresses
-	BeforeTests  func(step string) // called before running tests that a change can affect, with a description for users
+	Store       Store
+	GitHub      *github.App
+	Git         *gitops.Cache
+	Coders      Coders
+	Diagnoser   *diagnose.Diagnoser
+	Reviewer    *diagnose.Reviewer
+	Checker     *agent.Commands
+	Evidence    *evidence.Looker
+	Settings    Settings
+	Looker      Looker
+	Chooser     Chooser
+	Decider     Decider
+	Lessons     Lessons
+	Memory      Memory
+	Canceller   Canceller
+	Remote      Remote // runs attempts and tests on other machines; nil: they run here
+	Links       render.Links
+	Secrets     *secret.Masker // masks the output of every effect
+	Logger      *slog.Logger
+	Now         func() time.Time
+	Shared      bool              // other processes execute effects too: one new here may have run there
+	Anonymous   bool              // a local run without GitHub: commits contain neither accounts nor addresses
+	BeforeTests func(step string) // called before running tests that a change can affect, with a description for users
 
 	// Findings returns sentences about what a head changes of tests, in addition to what the text and the tests show. An
 	// issue can ask for them.

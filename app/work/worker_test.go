@@ -39,7 +39,7 @@ func TestNewWantsEverything(t *testing.T) {
 		if field.Type.Kind() == reflect.Bool {
 			continue // false is a valid value
 		}
-		if field.Name == "RemoteAgents" {
+		if field.Name == "Remote" {
 			continue // optional
 		}
 		d := whole

@@ -85,8 +85,10 @@ func (c *doctorServerCmd) checkAll(e *cli.Env, within time.Duration) (all []doct
 		if free, err := app.FreeSpace(c.Dir); err == nil { // else there is no folder yet
 			all = append(all, checkFree(free))
 		}
-		all = append(all, checkSandbox(e.Ctx, sandbox.Options{Self: cli.ForwardCommand(), Logger: e.Logger}),
-			installedAgents(config.AgentPath))
+		if !config.OnRunners { // which have their own
+			all = append(all, checkSandbox(e.Ctx, sandbox.Options{Self: cli.ForwardCommand(), Logger: e.Logger}))
+		}
+		all = append(all, installedAgents(config.AgentPath))
 	}
 	if asks && len(config.GitHub.PrivateKey) > 0 && config.GitHub.AppID > 0 {
 		bounded(func(ctx context.Context) []doctorFinding { return checkGitHub(ctx, config, e) })

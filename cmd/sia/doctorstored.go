@@ -49,21 +49,22 @@ func checkFree(free int64) doctorFinding {
 	return f
 }
 
-// checkRunners reports whether runners are there to make attempts, and how many attempts wait for one. On a server that
-// makes attempts itself it reports only attempts that still wait.
+// checkRunners reports whether runners are there to make attempts and to run tests, and how many attempts wait for one.
+// On a server that makes attempts itself it reports only attempts that still wait.
 func checkRunners(onRunners bool, all []store.Runner, offered []store.RunnerStanding, now time.Time) []doctorFinding {
-	present, waiting, last := 0, 0, ""
+	present, waiting, last, tests := 0, 0, "", false
 	var seen time.Time
 	for _, r := range all {
 		if !r.Away(now) {
 			present++
+			tests = tests || r.Tests
 		}
 		if r.Seen.After(seen) {
 			seen, last = r.Seen, fmt.Sprintf("; %s was seen last, at %s", r.Name, r.Seen.Local().Format(time.DateTime))
 		}
 	}
 	for _, a := range offered {
-		if a.State == store.RunnerOffered {
+		if a.Waits() && !a.Tests {
 			waiting++
 		}
 	}
@@ -74,6 +75,9 @@ func checkRunners(onRunners bool, all []store.Runner, offered []store.RunnerStan
 		return nil
 	case present > 0:
 		f.Detail = fmt.Sprintf("%d of %d are there; %s", present, len(all), waits)
+		if !tests {
+			f.Weaker, f.Detail, f.Fix = true, f.Detail+". None of them can run tests", "give one a sandbox: docs/sandbox.md"
+		}
 	case len(all) == 0:
 		f.Detail, f.Fix = "there is none; "+waits, "`sia runner add NAME` adds one; docs/runners.md"
 	default:

@@ -60,12 +60,16 @@ func TestDoctorKnowsSignIn(t *testing.T) {
 	}
 }
 
-// Attempts that wait for a runner while none is there are a fault; a runner that works is not away.
+// Attempts that wait for a runner while none is there are a fault; a runner that works is not away. That no runner can
+// run tests is a weakness.
 func TestDoctorAsksForRunners(t *testing.T) {
 	now := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
-	gone, idle := store.Runner{Name: "mill", Seen: now.Add(-time.Hour)}, store.Runner{Name: "barn", Seen: now}
-	busy := store.Runner{Name: "loom", Seen: now.Add(-time.Hour), Attempts: []string{"k"}}
-	waits := []store.RunnerStanding{{State: store.RunnerOffered}, {State: store.RunnerRunning}}
+	gone := store.Runner{Name: "mill", Seen: now.Add(-time.Hour)}
+	idle := store.Runner{Name: "barn", Seen: now, Tests: true}
+	busy := store.Runner{Name: "loom", Seen: now.Add(-time.Hour), Tests: true, Attempts: []string{"k"}}
+	plain := store.Runner{Name: "shed", Seen: now}
+	waits := []store.RunnerStanding{{State: store.RunnerOffered}, {State: store.RunnerRunning},
+		{State: store.RunnerOfferedTests, Tests: true}}
 	for _, c := range []struct {
 		onRunners  bool
 		all        []store.Runner
@@ -80,6 +84,7 @@ func TestDoctorAsksForRunners(t *testing.T) {
 		{true, []store.Runner{gone}, nil, true, true, "all 1 are away"},
 		{true, []store.Runner{gone, idle}, waits, true, false, "1 of 2 are there; 1 attempt waiting"},
 		{true, []store.Runner{busy}, waits, true, false, "1 of 1 are there"},
+		{true, []store.Runner{plain}, nil, true, true, "waiting for a runner. None of them can run tests"},
 	} {
 		found := checkRunners(c.onRunners, c.all, c.offered, now)
 		if len(found) == 0 {

@@ -56,6 +56,7 @@ type runnerWorld struct {
 	model   *scripted.Server
 	dir     string // the server's
 	private string
+	server  *siaProcess
 	front   *httptest.Server // the only address for runners
 
 	mu      sync.Mutex
@@ -89,7 +90,7 @@ func newRunnerWorld(t *testing.T, script scripted.Script) *runnerWorld {
 	key := filepath.Join(t.TempDir(), "app.pem")
 	w.must(os.WriteFile(key, w.app.PrivateKeyPEM, 0o600))
 	listen := apptest.FreeAddress(t)
-	w.start("serving", []string{"SIA_GITHUB_URL=" + w.sim.URL(), "SIA_GITHUB_API=" + w.sim.APIURL(),
+	w.server = w.start("serving", []string{"SIA_GITHUB_URL=" + w.sim.URL(), "SIA_GITHUB_API=" + w.sim.APIURL(),
 		fmt.Sprint("SIA_APP_ID=", w.app.ID), "SIA_APP_KEY_FILE=" + key, "SIA_WEBHOOK_SECRET=" + apptest.Secret,
 		"SIA_MODEL_URL=" + w.model.URL, "SIA_MODEL_KEY=" + modelKey, "SIA_MODEL=coder", "SIA_SIA_MODEL=sia",
 		"SIA_REVIEWER_MODEL=reviewer", "SIA_PRICE_INPUT=3", "SIA_PRICE_OUTPUT=15", "SIA_WELCOME=false"},

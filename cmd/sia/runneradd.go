@@ -59,7 +59,8 @@ type listedRunner struct {
 	About    string     `json:"about,omitempty"`
 	Seen     *time.Time `json:"seen,omitempty"`
 	Away     bool       `json:"away"`     // it makes nothing, and was not seen for a minute
-	Attempts []string   `json:"attempts"` // keys of their effects
+	Tests    bool       `json:"tests"`    // it can run tests
+	Attempts []string   `json:"attempts"` // keys of their effects, and of runs of tests
 }
 
 // Run lists the runners.
@@ -75,7 +76,8 @@ func (c *runnerListCmd) Run(e *cli.Env) error {
 		}
 		var listed []listedRunner
 		for _, r := range all {
-			l := listedRunner{Name: r.Name, About: r.About, Away: r.Away(s.Now()), Attempts: nonNil(r.Attempts)}
+			l := listedRunner{Name: r.Name, About: r.About, Away: r.Away(s.Now()), Tests: r.Tests,
+				Attempts: nonNil(r.Attempts)}
 			if !r.Seen.IsZero() {
 				l.Seen = &r.Seen
 			}
@@ -96,7 +98,7 @@ func (c *runnerListCmd) Run(e *cli.Env) error {
 	})
 }
 
-// attemptsOf returns the names, for users, of the attempts with the given keys.
+// attemptsOf returns the names, for users, of the attempts and runs of tests with the given keys.
 func attemptsOf(ctx context.Context, s *store.Store, all []store.RunnerStanding, keys []string) (made []string) {
 	for _, a := range all {
 		if !slices.Contains(keys, a.Key) {
@@ -106,7 +108,7 @@ func attemptsOf(ctx context.Context, s *store.Store, all []store.RunnerStanding,
 		if t, err := s.Task(ctx, a.Task); err == nil {
 			name = fmt.Sprintf("%s#%d", t.Repo, t.Issue)
 		}
-		made = append(made, fmt.Sprintf("%s, attempt %d", name, a.Attempt()))
+		made = append(made, fmt.Sprintf("%s, %s", name, a))
 	}
 	return made
 }
@@ -131,20 +133,25 @@ func (c *runnerRemoveCmd) Run(e *cli.Env) error {
 	})
 }
 
-// showRunners prints which attempts of a task wait for a runner, and which runner makes the others.
+// showRunners prints which attempts and tests of a task wait for a runner, and which runner has the others.
 func showRunners(e *cli.Env, s *store.Store, t sia.Task) error {
 	all, err := s.RunnerStandings(e.Ctx)
 	if err != nil {
 		return err
 	}
 	for _, a := range all {
-		since := a.Since.Local().Format(time.DateTime)
+		name, verb := a.Key, "waits"
+		if a.Tests {
+			name, verb = a.String(), "wait"
+		}
 		switch {
 		case a.Task != t.ID:
-		case a.State == store.RunnerOffered:
-			e.Linef("\n  %s waits for a runner since %s", a.Key, since)
+		case a.Waits():
+			e.Linef("\n  %s %s for a runner since %s", name, verb, a.Since.Local().Format(time.DateTime))
+		case a.Tests:
+			e.Linef("\n  %s are run by the runner %s", name, a.Runner)
 		default:
-			e.Linef("\n  %s is made by the runner %s", a.Key, a.Runner)
+			e.Linef("\n  %s is made by the runner %s", name, a.Runner)
 		}
 	}
 	return nil

@@ -4,10 +4,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sim/apptest"
+	"github.com/sia-bot/sia/sim/ghsim"
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
@@ -37,6 +41,69 @@ func TestRunnerPushRefusal(t *testing.T) {
 	}) {
 		t.Error("the agent was not told what is not pushed")
 	}
+}
+
+// What SIA finds out by running tests itself is found out on a runner, since the server has no sandbox, and it is in
+// the explanation of the pass.
+//
+//test:thorough
+func TestRunnerEvidence(t *testing.T) {
+	t.Parallel()
+	write := func(path, text string) scripted.Call {
+		return scripted.Call{Name: "write", Args: map[string]any{"path": path, "content": text}}
+	}
+	const test = "import unittest\n\nimport greeting\n\n\nclass TestGreeting(unittest.TestCase):\n" +
+		"    def test_name(self):\n        self.assertEqual(\"Hello, Ada!\", greeting.greeting(\"Ada\"))\n"
+	w := newRunnerWorld(t, scripted.Script{Rules: []scripted.Rule{{
+		Name: "coder", Model: "coder", User: "Greet the customers", Turns: []scripted.Answer{
+			{Calls: []scripted.Call{write("hello.txt", "Hello, world!\n"), write("test_greeting.py", test)}},
+			{Calls: []scripted.Call{{Name: "finish", Args: map[string]any{"summary": "Greeted."}}}},
+		}}}})
+	_, err := w.sim.PushFiles(apptest.Repo, "main", apptest.Owner, "Greetings", map[string]string{
+		"greeting.py": "def greeting(name):\n    return \"Hello, \" + name + \"!\"\n",
+		"test_greeting.py": test + "\n    def test_nobody(self):\n" +
+			"        self.assertEqual(\"Hello, !\", greeting.greeting(\"\"))\n"})
+	w.must(err)
+	p, db := w.runner("mill"), w.db()
+	w.until("it is known that the runner can run tests", func() bool {
+		can, err := db.HasTestRunner(w.ctx)
+		w.must(err)
+		return can
+	})
+	w.ask()
+	p.await(t, "tests begin")
+	task := w.ended(db)
+	if task.State != sia.Passed {
+		t.Fatalf("the task is %s: %+v, %+v", task.State, task.Attempt(), task.Gate.Evidence)
+	}
+	pull, err := w.sim.Pull(apptest.Repo, 2)
+	w.must(err)
+	checks, err := w.sim.CheckRuns(apptest.Repo, pull.Head)
+	w.must(err)
+	if !slices.ContainsFunc(checks, func(c ghsim.CheckView) bool {
+		return c.Title == "Every required check is green" && strings.Contains(c.Text, "test_nobody` of `test_greeting.py` "+
+			"is gone or skipped; as the base commit has it, it passes")
+	}) {
+		t.Errorf("nothing of it is told: %+v", checks)
+	}
+	if said := w.server.said(); strings.Contains(said, "sandbox") {
+		t.Errorf("the server has a sandbox: %s", said)
+	}
+
+	w.must(p.cmd.Process.Kill())
+	key := string(task.ID) + "/1/evidence"
+	w.must(db.OfferAttempt(w.ctx, store.RunnerAttempt{Key: key + " x", TestsOf: key, Task: task.ID, Work: []byte("{}")}))
+	show := func(want string, args ...string) {
+		t.Helper()
+		if got := w.sia(args...); !strings.Contains(got, want) {
+			t.Errorf("sia %v does not say %q:\n%s", args, want, got)
+		}
+	}
+	show("tests of attempt 1 wait for a runner since", "task", "show", apptest.Repo+"#1")
+	_, _, err = db.ClaimAttempt(w.ctx, "mill", "p", true, time.Hour)
+	w.must(err)
+	show("tests of attempt 1 are run by the runner mill", "task", "show", apptest.Repo+"#1")
+	show(apptest.Repo+"#1, tests of attempt 1", "runner", "list")
 }
 
 // An attempt on a runner learns which tests it breaks before it pushes, and repairs them.

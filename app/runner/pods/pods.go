@@ -1,4 +1,4 @@
-// Package pods is a runner that runs each attempt in a Kubernetes Pod.
+// Package pods is a runner that runs each attempt, and each run of tests, in a Kubernetes Pod.
 //
 // Concepts:
 //
@@ -140,7 +140,7 @@ func (p *pods) check(ctx context.Context) error {
 // serve takes attempts one after the other, and creates their Pods.
 func (p *pods) serve(ctx context.Context) error {
 	for p.awaitCapacity(ctx) {
-		o, err := p.Client.Take(ctx, p.Token, p.about, p.Logger)
+		o, err := p.Client.Take(ctx, p.Token, p.about, p.Spec.runsTests(), p.Logger)
 		switch {
 		case ctx.Err() != nil:
 			return nil //nolint:nilerr // canceled by the caller

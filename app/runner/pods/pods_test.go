@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -249,6 +250,38 @@ func TestPodHoldsOnlyThePass(t *testing.T) {
 	if bytes.Contains(w.sent.Bytes(), []byte(w.config.Token)) || !bytes.Contains(w.sent.Bytes(), []byte("sia:v1")) {
 		t.Error("the cluster was sent the runner's token")
 	}
+}
+
+// Tests are run in a Pod of their own, if the template can give it a sandbox.
+func TestPodRunsTests(t *testing.T) {
+	var w *world
+	w = newWorld(t, func(ctx context.Context, pass string, _ kubesim.Container) (int32, string) {
+		work, err := w.client.Work(ctx, pass)
+		if err != nil || work.Run == nil {
+			return 1, "no tests"
+		}
+		b, err := json.Marshal(runner.Outcome{Result: agent.Result{End: sia.EndFinished}, Checks: []sia.CheckRun{
+			{Command: work.Run.Commands[0], Holds: true}}})
+		if err == nil {
+			err = w.client.Result(ctx, pass, runner.JoinResult(b, nil))
+		}
+		if err != nil {
+			return 1, err.Error()
+		}
+		return 0, ""
+	})
+	b, err := os.ReadFile("../../../docs/operations/pod.yml")
+	must(t, err)
+	w.config.Spec.Template, err = pods.ReadTemplate(b)
+	must(t, err)
+	w.pods()
+	w.until("the runner takes tests", func() bool { return w.dispatch.RunsTests(t.Context()) })
+	got, err := w.dispatch.Check(t.Context(), w.task, sia.Effect{Key: "7-1/1/attempt"}, strings.Repeat("a", 40),
+		[]string{"make"}, nil)
+	if err != nil || len(got) != 1 || !got[0].Holds {
+		t.Errorf("%+v, %v", got, err)
+	}
+	w.empty()
 }
 
 // While the cluster has no capacity, the attempt waits: releasing it does not count as a failure. The server shows the

@@ -52,6 +52,15 @@ type Spec struct {
 	Template     *corev1.Pod // see [ReadTemplate]; nil: none
 }
 
+// runsTests reports whether the Pods may have a sandbox, to run tests: the default security context allows none.
+func (s Spec) runsTests() bool {
+	if s.Template == nil {
+		return false
+	}
+	c := s.Template.Spec.Containers
+	return len(c) > 0 && c[0].SecurityContext != nil
+}
+
 // notInNames matches the characters that are not allowed in an object's name.
 var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
 

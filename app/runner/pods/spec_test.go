@@ -58,6 +58,9 @@ func TestPod(t *testing.T) {
 	}
 	s := Spec{Server: "http://sia", PlainHTTP: true, Image: "own:v1", RuntimeClass: "gvisor", Template: template}
 	golden(t, "testdata/template.json", s.pod("runner-1", "attempts", o))
+	if s.Template.Spec.Containers[0].SecurityContext == nil || !s.runsTests() || (Spec{}).runsTests() {
+		t.Error("tests are run in Pods without a sandbox, or in none")
+	}
 	again := s.pod("runner-1", "attempts", o)
 	if len(again.Spec.Containers[0].Env) != len(template.Spec.Containers[0].Env)+1 {
 		t.Error("the template is changed by what is made of it")

@@ -76,15 +76,14 @@ func (a *attempt) run(ctx context.Context) error {
 	if err := a.fetch(live, repo, work.Start, false); err != nil {
 		return errors.Join(context.Cause(live), err)
 	}
+	if work.Run != nil {
+		return a.runTests(ctx, repo)
+	}
 	space, err := repo.Workspace(live, "", work.Start)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err := space.Remove(); err != nil {
-			a.log.WarnContext(ctx, "work tree left behind", "error", err)
-		}
-	}()
+	defer a.remove(ctx, space)
 	by, err := a.agent(work)
 	if err != nil {
 		return err
@@ -104,6 +103,13 @@ func (a *attempt) run(ctx context.Context) error {
 		return fmt.Errorf("SIA's server %s can't be reached, and no model without it", a.client.Host())
 	}
 	return a.report(live, space, res, err)
+}
+
+// remove removes the work tree.
+func (a *attempt) remove(ctx context.Context, space *gitops.Workspace) {
+	if err := space.Remove(); err != nil {
+		a.log.WarnContext(ctx, "work tree left behind", "error", err)
+	}
 }
 
 // heartbeat sends heartbeats. When a user stopped the attempt it cancels the agent with stop, so that a result is
@@ -162,9 +168,7 @@ func (a *attempt) testFuncs(
 	if tests == nil || !a.tests.Runs() {
 		return nil, nil
 	}
-	at, wanted := time.Unix(0, 0).UTC(), evidence.Wanted{
-		Repository: a.offer.Work.Repository, Base: tests.Base, Services: tests.Services,
-		Hosts: a.offer.Work.Hosts, Within: tests.Within, Open: repo.OpenCommits}
+	at, wanted := time.Unix(0, 0).UTC(), a.wanted(repo, "")
 	return func(ctx context.Context) (agent.TestsRun, error) {
 			if err := a.fetch(ctx, repo, tests.Base, true); err != nil {
 				return agent.TestsRun{}, err
@@ -175,12 +179,24 @@ func (a *attempt) testFuncs(
 		}
 }
 
+// wanted describes the change of a head since the base of tests.
+func (a *attempt) wanted(repo *gitops.Repo, head string) evidence.Wanted {
+	work := a.offer.Work
+	return evidence.Wanted{Repository: work.Repository, Base: work.Tests.Base, Head: head, Services: work.Tests.Services,
+		Hosts: work.Hosts, Within: work.Tests.Within, Open: repo.OpenCommits}
+}
+
+// commands returns the commands of the sandbox.
+func (a *attempt) commands() (*agent.Commands, error) {
+	return agent.NewCommands(a.Sandbox, filepath.Join(a.Dir, "sandbox"), a.offer.Work.Hosts, time.Now, a.log)
+}
+
 // agent returns the agent for the attempt, configured as on the server.
 func (a *attempt) agent(work runner.Work) (agent.Agent, error) {
 	if len(work.Coder.Models) == 0 {
 		return nil, errors.New("the server names no model")
 	}
-	commands, err := agent.NewCommands(a.Sandbox, filepath.Join(a.Dir, "sandbox"), work.Hosts, time.Now, a.log)
+	commands, err := a.commands()
 	if err != nil {
 		return nil, err
 	}
@@ -240,20 +256,30 @@ func (a *attempt) Turn(ctx context.Context, t agent.Turn) error {
 
 // report sends the agent's result, and its change.
 func (a *attempt) report(ctx context.Context, space *gitops.Workspace, res agent.Result, failed error) error {
-	o := runner.Outcome{Result: res}
-	if failed != nil {
-		f := &runner.Failure{Message: failed.Error()}
-		var known *sia.Error
-		if errors.As(failed, &known) {
-			f.Known, f.Message, f.Permanent, f.RetryAfter = true, known.Message, known.Permanent, known.RetryAfter
-			f.Outage = known.Outage
-		}
-		o.Failure = f
-	}
+	o := runner.Outcome{Result: res, Failure: failure(failed)}
 	pack, err := a.pack(ctx, space, &o)
 	if err != nil {
 		return err
 	}
+	return a.send(ctx, o, pack)
+}
+
+// failure describes an error to the server; nil: there was none.
+func failure(err error) *runner.Failure {
+	if err == nil {
+		return nil
+	}
+	f := &runner.Failure{Message: err.Error()}
+	var known *sia.Error
+	if errors.As(err, &known) {
+		f.Known, f.Message, f.Permanent, f.RetryAfter = true, known.Message, known.Permanent, known.RetryAfter
+		f.Outage = known.Outage
+	}
+	return f
+}
+
+// send sends an outcome, with the pack of the change.
+func (a *attempt) send(ctx context.Context, o runner.Outcome, pack []byte) error {
 	b, err := json.Marshal(o)
 	if err != nil {
 		return fmt.Errorf("encode the result: %w", err)

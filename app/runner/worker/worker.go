@@ -1,5 +1,5 @@
-// Package worker is a runner: it takes attempts from a server and runs them, on a machine that has neither GitHub's nor
-// a model's keys.
+// Package worker is a runner: it takes attempts, and with a sandbox tests, from a server and runs them, on a machine
+// that has neither GitHub's nor a model's keys.
 //
 // For each attempt it fetches the start commit, creates a work tree, and runs the same agent as a server, in the same
 // sandbox. It reports each turn before it continues, and at the end the agent's result and a pack of the change. It
@@ -106,7 +106,7 @@ func Run(ctx context.Context, c Config) error {
 func (w *worker) serve(ctx context.Context) error {
 	about := func() string { return w.About }
 	for ctx.Err() == nil {
-		o, err := w.client.Take(ctx, w.Token, about, w.Logger)
+		o, err := w.client.Take(ctx, w.Token, about, w.tests.Runs(), w.Logger)
 		switch {
 		case ctx.Err() != nil:
 			return nil //nolint:nilerr // canceled by the caller
@@ -150,7 +150,11 @@ func (w *worker) newAttempt(o *runner.Offer) *attempt {
 // runAttempt runs one attempt.
 func (w *worker) runAttempt(ctx context.Context, o *runner.Offer) error {
 	a := w.newAttempt(o)
-	a.log.InfoContext(ctx, "attempt begins", "task", o.Work.Input.Task, "repo", o.Work.Input.Repo,
+	begins := "attempt begins"
+	if o.Work.Run != nil {
+		begins = "tests begin"
+	}
+	a.log.InfoContext(ctx, begins, "task", o.Work.Input.Task, "repo", o.Work.Input.Repo,
 		"issue", o.Work.Input.Issue, "start", o.Work.Start, "saved", len(o.Work.Input.Saved))
 	return w.finish(ctx, a, a.run(ctx))
 }
