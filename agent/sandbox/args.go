@@ -114,9 +114,17 @@ func (s *Sandbox) plan(c Command, l Limits) (*bwrapPlan, error) {
 			p.add("--ro-bind", reach.at(m.From), to)
 		}
 	}
-	p.add("--remount-ro", "/", "--chdir", WorkDir, "--clearenv")
 	env := s.environment(c)
-	for _, e := range env {
+	if len(c.Hosts) > 0 {
+		if trusted := s.authorities(); trusted != nil {
+			p.add("--ro-bind-data", p.file(trusted), authoritiesFile)
+			for _, name := range authorityVariables {
+				env = append(env, name+"="+authoritiesFile)
+			}
+		}
+	}
+	p.add("--remount-ro", "/", "--chdir", WorkDir, "--clearenv")
+	for _, e := range append(env, c.Env...) {
 		name, value, _ := strings.Cut(e, "=")
 		p.add("--setenv", name, value)
 	}
@@ -169,7 +177,7 @@ func mavenSettings(c Command) string {
 		"</port><nonProxyHosts>localhost|127.*|[::1]</nonProxyHosts></proxy></proxies></settings>\n"
 }
 
-// environment returns the environment of a command. It contains no variable of this process.
+// environment returns the environment of a command, without its own variables. It contains none of this process.
 func (s *Sandbox) environment(c Command) []string {
 	env := []string{
 		"HOME=" + HomeDir, "USER=" + sandboxUser, "LOGNAME=" + sandboxUser, "SHELL=" + s.shell[0],
@@ -188,7 +196,7 @@ func (s *Sandbox) environment(c Command) []string {
 			"GRADLE_OPTS=-Dhttp.proxyHost="+proxyHost+" -Dhttp.proxyPort="+proxyPort+
 				" -Dhttps.proxyHost="+proxyHost+" -Dhttps.proxyPort="+proxyPort)
 	}
-	return append(env, c.Env...)
+	return env
 }
 
 // Path returns the PATH of commands: the folders of toolchains and of the system.

@@ -100,6 +100,8 @@ const (
 	ByDisk   EndReason = "disk"
 	ByOutput EndReason = "output"
 	ByCancel EndReason = "cancelled"
+	// ByRefusals means that the command kept connecting to hosts that are refused or can't be reached.
+	ByRefusals EndReason = "refusals"
 )
 
 // ErrDiscarded means that the folders that a command could write could not be made safe afterwards. They were replaced

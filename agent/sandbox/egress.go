@@ -64,8 +64,8 @@ type egress struct {
 	service *http.Server
 }
 
-// openEgress opens the sockets for c.
-func (s *Sandbox) openEgress(ctx context.Context, c Command) (_ *egress, err error) {
+// openEgress opens the sockets for c. end ends it.
+func (s *Sandbox) openEgress(ctx context.Context, c Command, end func(EndReason, string)) (_ *egress, err error) {
 	if !s.CanFetch() {
 		return nil, errors.New("open the way out of the sandbox: this program was not told how to run itself")
 	}
@@ -87,7 +87,7 @@ func (s *Sandbox) openEgress(ctx context.Context, c Command) (_ *egress, err err
 		if err != nil {
 			return nil, err
 		}
-		w.proxy = startProxy(ctx, l, c.Hosts, s.options.Logger)
+		w.proxy = startProxy(ctx, l, c.Hosts, end, s.options)
 	}
 	if c.Service != nil {
 		l, err := w.listen(ctx, serviceSocket)

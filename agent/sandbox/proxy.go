@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -26,6 +27,7 @@ const (
 	tunnelIdleTimeout = 2 * time.Minute  // without a byte in either direction
 	maxProxyHeader    = 16 << 10         // bytes of a request's header
 	maxRefused        = 20               // recorded refusals
+	maxRetries        = 1000             // refused connections; see [ByRefusals]
 )
 
 // errPrivate refuses a name that does not resolve to a public address.
@@ -35,19 +37,24 @@ var errPrivate = errors.New("it leads to an address that is not public")
 // §9.3.6) to a socket that is mounted inside. The tunnel must start with TLS for the same name as requested. The proxy
 // sees names and sizes, but no content.
 type hostProxy struct {
-	allowed AllowedHosts
-	log     *slog.Logger
-	listen  net.Listener
-	stop    context.CancelFunc
-	done    sync.WaitGroup
+	allowed  AllowedHosts
+	log      *slog.Logger
+	listen   net.Listener
+	upstream func(*url.URL) (*url.URL, error) // this host's own proxy for an address; nil: none
+	end      func(by EndReason, why string)   // ends the command
+	stop     context.CancelFunc
+	done     sync.WaitGroup
 
 	mu      sync.Mutex
 	refused []string // see [Result.Refused]
+	count   int      // of refused connections
 }
 
-// startProxy starts a proxy on a listener and takes over closing it.
-func startProxy(ctx context.Context, l net.Listener, hosts AllowedHosts, log *slog.Logger) *hostProxy {
-	p := &hostProxy{allowed: hosts, log: log, listen: l}
+// startProxy starts a proxy on a listener and takes over closing it. end ends the command.
+func startProxy(
+	ctx context.Context, l net.Listener, hosts AllowedHosts, end func(EndReason, string), o Options,
+) *hostProxy {
+	p := &hostProxy{allowed: hosts, log: o.Logger, listen: l, upstream: upstreamOf(o.Env), end: end}
 	ctx, p.stop = context.WithCancel(ctx)
 	p.done.Go(func() { serveConns(l, maxTunnels, func(conn net.Conn) { p.tunnel(ctx, conn) }) })
 	return p
@@ -60,9 +67,13 @@ func (p *hostProxy) close() {
 }
 
 // noteRefused records why a host was refused, for the command's result: many programs don't show their proxy's message.
+// It ends a command that retries without a pause, as npm 11 does after any answer but 200.
 func (p *hostProxy) noteRefused(host, why string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.count++; p.count == maxRetries {
+		p.end(ByRefusals, fmt.Sprintf("it was refused %d connections, the last to %.100q", maxRetries, host))
+	}
 	if refusal := host + ": " + why; len(p.refused) < maxRefused && !slices.Contains(p.refused, refusal) {
 		p.refused = append(p.refused, refusal)
 	}
@@ -94,19 +105,15 @@ func (p *hostProxy) tunnel(ctx context.Context, conn net.Conn) {
 		refuse(http.StatusForbidden, "this host is not allowed; the operator of SIA can allow it with --setup-hosts")
 		return
 	}
-	d := net.Dialer{Timeout: connectTimeout, Control: func(_, address string, _ syscall.RawConn) error {
-		at, err := netip.ParseAddrPort(address)
-		if err != nil || !isPublic(at.Addr()) && !mayBePrivate(entry) {
-			return errPrivate
-		}
-		return nil
-	}}
-	out, err := d.DialContext(ctx, "tcp", req.Host)
+	out, err := p.connect(ctx, req.Host, entry)
 	if err != nil {
 		code, why := http.StatusBadGateway, "the host can't be reached"
-		if errors.Is(err, errPrivate) { // no 5xx, since npm retries those for minutes
+		switch {
+		case errors.Is(err, errPrivate): // no 5xx, since npm retries those for minutes
 			code, why = http.StatusForbidden, fmt.Sprintf(
 				"%s; the operator of SIA can allow it with its port, as in --setup-hosts=%s", errPrivate, req.Host)
+		case errors.Is(err, errUpstream):
+			why += " " + err.Error()
 		}
 		refuse(code, why, "error", err)
 		return
@@ -129,6 +136,25 @@ func (p *hostProxy) tunnel(ctx context.Context, conn net.Conn) {
 		return
 	}
 	copyBothWays(conn, out, tunnelIdleTimeout)
+}
+
+// connect connects to the address of an allowed entry, through this host's own proxy if it has one.
+func (p *hostProxy) connect(ctx context.Context, address, entry string) (net.Conn, error) {
+	proxy, err := p.upstream(&url.URL{Scheme: "https", Host: address})
+	switch {
+	case err != nil:
+		return nil, err
+	case proxy != nil:
+		return dialThrough(ctx, proxy, address)
+	}
+	d := net.Dialer{Timeout: connectTimeout, Control: func(_, address string, _ syscall.RawConn) error {
+		at, err := netip.ParseAddrPort(address)
+		if err != nil || !isPublic(at.Addr()) && !mayBePrivate(entry) {
+			return errPrivate
+		}
+		return nil
+	}}
+	return d.DialContext(ctx, "tcp", address)
 }
 
 // extensionECH is the TLS extension by which a client encrypts the requested name (RFC 9849).

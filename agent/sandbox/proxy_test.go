@@ -82,6 +82,24 @@ func TestFetchFromAPrivateAddress(t *testing.T) {
 	}
 }
 
+// A command that connects again and again, as npm 11 does after a refused CONNECT, ends before its time limit, and says
+// why.
+func TestRefusedWithoutEnd(t *testing.T) {
+	s := box(t, sandbox.Options{})
+	r := run(t, s, sandbox.Command{Dir: tree(t, map[string]string{"loop.js": `
+const http = require('http');
+const again = () => http.request({ host: '127.0.0.1', port: 3128, method: 'CONNECT', path: 'away.example:443' })
+  .on('connect', (res, s) => { s.destroy(); again(); }).on('error', again).end();
+for (let i = 0; i < 20; i++) again();`}), Hosts: []string{"registry.example"}, Shell: "node loop.js",
+		Limits: sandbox.Limits{Time: 5 * time.Minute}})
+	if r.Ended != sandbox.ByRefusals || r.Why != `it was refused 1000 connections, the last to "away.example:443"` {
+		t.Errorf("%s, by %q\n%s", r, r.Ended, r.Output)
+	}
+	if len(r.Refused) != 1 || !strings.HasPrefix(r.Refused[0], "away.example:443: this host is not allowed") {
+		t.Errorf("refused: %q", r.Refused)
+	}
+}
+
 // Maven, which ignores proxy variables, uses the proxy; without hosts it is offline.
 func TestMavenKnowsTheProxy(t *testing.T) {
 	s := box(t, sandbox.Options{})

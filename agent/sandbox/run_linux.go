@@ -43,8 +43,11 @@ func (s *Sandbox) Run(ctx context.Context, c Command) (res Result, err error) {
 	}
 	setCloseOnExec()
 	l := c.Limits.withDefaults(s.options.Limits)
+	r := &runningCommand{sandbox: s, limits: l, out: newOutput(l.Output, l.Printed, c.Output),
+		verdicts: make(chan endVerdict, 8)}
+	defer r.close()
 	if len(c.Hosts) > 0 || c.Service != nil {
-		w, err := s.openEgress(ctx, c)
+		w, err := s.openEgress(ctx, c, r.requestEnd)
 		if err != nil {
 			return Result{}, err
 		}
@@ -76,9 +79,7 @@ func (s *Sandbox) Run(ctx context.Context, c Command) (res Result, err error) {
 	// The parent-death signal is sent when the parent *thread* exits, so the thread is locked.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	r := &runningCommand{sandbox: s, limits: l, out: newOutput(l.Output, l.Printed, c.Output), started: time.Now(),
-		verdicts: make(chan endVerdict, 8)}
-	defer r.close()
+	r.started = time.Now()
 	if err := r.start(ctx, c, p); err != nil {
 		r.kill()
 		r.finish()

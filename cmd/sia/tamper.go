@@ -16,13 +16,14 @@ import (
 // tamperCmd examines commits of a local repository as SIA examines an attempt: what the change does to tests and
 // checks.
 type tamperCmd struct {
-	Base      string   `arg:"" help:"Commit that the change begins at."`
-	Head      string   `arg:"" help:"Commit that it leads to."`
-	Repo      string   `help:"Folder of the Git repository." default:"." type:"path" placeholder:"DIR"`
-	Each      bool     `help:"Look at every commit between the two by itself, merges left out."`
-	Protected []string `help:"Globs of paths that nobody changes unasked, beside those that are always protected." placeholder:"GLOB"`
-	Tests     string   `help:"Run the tests that the change can reach, too; what is built stays in this folder." type:"path" placeholder:"DIR"`
-	Output    string   `help:"text or json (an object for each difference, a line each)." enum:"text,json" default:"text"`
+	Base       string   `arg:"" help:"Commit that the change begins at."`
+	Head       string   `arg:"" help:"Commit that it leads to."`
+	Repo       string   `help:"Folder of the Git repository." default:"." type:"path" placeholder:"DIR"`
+	Each       bool     `help:"Look at every commit between the two by itself, merges left out."`
+	Protected  []string `help:"Globs of paths that nobody changes unasked, beside those that are always protected." placeholder:"GLOB"`
+	Tests      string   `help:"Run the tests that the change can reach, too; what is built stays in this folder." type:"path" placeholder:"DIR"`
+	SetupHosts []string `help:"Hosts that tests' dependencies may be fetched from, beside the registries, such as registry.internal:8443." placeholder:"NAME"`
+	Output     string   `help:"text or json (an object for each difference, a line each)." enum:"text,json" default:"text"`
 }
 
 // Help documents the exit code.
@@ -106,7 +107,7 @@ func (c *tamperCmd) looker(e *cli.Env) (*evidence.Looker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return evidence.NewLooker(box, c.Tests, nil, time.Now), nil
+	return evidence.NewLooker(box, c.Tests, c.SetupHosts, time.Now), nil
 }
 
 // report examines the difference between two commits.
