@@ -77,7 +77,8 @@ except Exception as e: print('python: ' + type(e).__name__)
 		t.Errorf("%s\n%s\nwant\n%s", r, r.Output, want)
 	}
 	r = run(t, box(t, sandbox.Options{Env: append(env, "SSL_CERT_FILE=")}), c)
-	if got := string(r.Output); !strings.HasPrefix(got, "node: ") || !strings.HasSuffix(got, "python: SSLCertVerificationError\n") {
+	got := string(r.Output)
+	if !strings.HasPrefix(got, "node: ") || !strings.HasSuffix(got, "python: SSLCertVerificationError\n") {
 		t.Errorf("trusted without the variable: %s\n%s", r, r.Output)
 	}
 }

@@ -74,10 +74,12 @@ func dialThrough(ctx context.Context, proxy *url.URL, address string) (_ net.Con
 		return nil, err
 	}
 	resp, err := http.ReadResponse(bufio.NewReader(conn), req) // after it the client speaks first
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case resp.StatusCode != http.StatusOK:
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		conn.Close() // first, so that the body is not read to its end
 		return nil, fmt.Errorf("it answered %q", resp.Status)
 	}
 	return conn, nil
