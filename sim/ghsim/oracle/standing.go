@@ -141,7 +141,7 @@ func (v *verdict) wronglySkipped(p report) string {
 	switch {
 	case strings.Contains(asks, ".outputs") || strings.Contains(asks, "event.action"):
 		return ""
-	case guard.MatchString(fmt.Sprint(file.Jobs[key(j)].If)):
+	case guard.MatchString(fmt.Sprint(file.Jobs[key(j)].If)) && !skippedByNeed(file, j):
 		return "its condition passes over drafts or apps"
 	}
 	for _, sha := range v.q.Earlier {
@@ -154,6 +154,16 @@ func (v *verdict) wronglySkipped(p report) string {
 		}
 	}
 	return ""
+}
+
+// skippedByNeed reports whether GitHub would have skipped a job with a guard without that, too: a condition that asks
+// for no status is only evaluated if all jobs that it needs have succeeded.
+// https://docs.github.com/en/actions/reference/workflows-and-actions/expressions#status-check-functions
+func skippedByNeed(file workflowFile, j *model.Job) bool {
+	needs := file.needs(key(j))
+	return slices.ContainsFunc(jobsOf(j.Run), func(o report) bool {
+		return needs[key(o.job())] && o.standing() == red
+	})
 }
 
 // ranElsewhere reports whether a job has run in another run of its workflow on the head, or a later run will skip it.

@@ -198,7 +198,21 @@ func TestExcuses(t *testing.T) {
 			w.run(base, "push", "test failure", "lint success", "ci-ok skipped")
 			w.run(head, "pull_request", "test failure", "lint success", "ci-ok skipped")
 		}, green: true},
+		{says: "nor is one that passes over drafts, if it needs the excused job", state: func(w *world) {
+			guarded(w, "test")
+		}, green: true},
+		{says: "one that passes over drafts and needs another job", state: func(w *world) {
+			guarded(w, "lint")
+		}, why: "its condition passes over drafts"},
 	})
+}
+
+// guarded adds a run with an excused job, test, and a skipped one that needs a job and passes over drafts.
+func guarded(w *world, need string) {
+	w.files[head+ci] = "on: pull_request\njobs:\n  test: {}\n  lint: {}\n  after: {needs: " + need +
+		", if: '!github.event.pull_request.draft', steps: [{uses: actions/checkout@v4}]}\n"
+	w.run(base, "push", "test failure", "lint success", "after skipped")
+	w.run(head, "pull_request", "test failure", "lint success", "after skipped")
 }
 
 // A pass needs at least one check that ran code.
