@@ -81,13 +81,23 @@ func (c *cli) transcribed() string { return agent.Markdown(c.rec.turns, agent.He
 var says = turns(scripted.Answer{Text: "word", Usage: &scripted.Usage{Input: 1000, Output: 200}})
 
 func TestCommand(t *testing.T) {
+	seen := make(chan llm.Call, 2)
 	c := newCLI(t, `cat > /tmp/brief; grep -c 'Add a greeting' /tmp/brief; grep -c 'attempt 1' /tmp/brief; echo `+
 		`"NEEDED=$NEEDED$UNASKED"
 		env > /tmp/env; cat /tmp/env /proc/*/environ 2>/dev/null | grep -c `+realKey+`; echo new > made; echo 'token `+
 		`ghp_0123456789abcdefghij0123456789abcdef'
 		node ask.js /chat/completions; node ask.js /chat/completions; echo 'All `+
-		`done.'`, says, func(cfg *agent.CommandAgentsConfig) { cfg.Env = []string{"NEEDED", "UNASKED"} })
+		`done.'`, says, func(cfg *agent.CommandAgentsConfig) {
+		cfg.Env, cfg.ModelName = []string{"NEEDED", "UNASKED"}, "main"
+		cfg.Observe = func(_ context.Context, call llm.Call) { seen <- call }
+	})
 	res := c.run()
+	for range 2 {
+		if got := <-seen; got.Client != "main" || got.Failed != "" || got.Ended || got.Provider != "openai" ||
+			got.Usage != (llm.Usage{Input: 1000, Output: 200, USD: 0.002}) {
+			t.Errorf("observed %+v", got)
+		}
+	}
 	if res.End != sia.EndFinished || res.Reason != "" || res.Summary != "All done." || res.Turns != 2 ||
 		res.Usage != (llm.Usage{Input: 2000, Output: 400, USD: 0.004}) || res.Cost != 4*sia.Credit/10 {
 		t.Errorf("%+v", res)

@@ -27,12 +27,14 @@ const defaultMaxAnswer = 32_000
 
 // CommandAgentsConfig is the configuration of [CommandAgents].
 type CommandAgentsConfig struct {
-	Upstream string // base URL of the model's endpoint
-	Key      string // API key of the endpoint; never visible to commands
-	Model    string
-	Price    llm.Price
-	Timeout  time.Duration // of one answer; 0: as in [gateway.Config]
-	Room     *gateway.Room // shared capacity of its gateways
+	Upstream  string // base URL of the model's endpoint
+	Key       string // API key of the endpoint; never visible to commands
+	Model     string
+	ModelName string // in the configuration of this server, for Observe
+	Price     llm.Price
+	Timeout   time.Duration                   // of one answer; 0: as in [gateway.Config]
+	Room      *gateway.Room                   // shared capacity of its gateways
+	Observe   func(context.Context, llm.Call) // as in [llm.Config]; nil: nobody observes calls
 
 	Commands *Commands // its sandbox runs the agents; nil: none are run
 	Path     []string  // folders with installed agents, mounted read-only for commands
@@ -175,10 +177,18 @@ func (a *CommandAgent) variables(to modelAccess) (env, refused []string) {
 	return env, refused
 }
 
+// observe passes a call on to Observe.
+func (a *CommandAgent) observe(ctx context.Context, e gateway.Ended) {
+	if a.Observe != nil {
+		a.Observe(ctx, ObservedCall(llm.Config{Name: a.ModelName, BaseURL: a.Upstream, Model: a.Model,
+			Price: a.Price}, e))
+	}
+}
+
 // gateway opens a gateway to the model for one attempt and returns how to reach it.
 func (a *CommandAgent) gateway(m gateway.Meter) (*gateway.Gateway, modelAccess, error) {
 	to := modelAccess{url: sandbox.ServiceURL, token: "sia-attempt-" + rand.Text(), model: a.Model}
 	g, err := gateway.New(gateway.Config{Upstream: a.Upstream, Key: a.Key, Model: a.Model, Token: to.token, Meter: m,
-		Room: a.Room, Begin: a.Timeout, Logger: a.Logger})
+		Room: a.Room, Begin: a.Timeout, Logger: a.Logger, Observe: a.observe})
 	return g, to, err
 }

@@ -112,6 +112,27 @@ func CallUsage(price llm.Price, c gateway.Call, u gateway.Usage) llm.Usage {
 	return used
 }
 
+// ObservedCall describes a call through a gateway to the model of a client, for [llm.Config.Observe].
+func ObservedCall(c llm.Config, e gateway.Ended) llm.Call {
+	protocol := llm.ProtocolChat // or responses, of the same vendor
+	if e.Path == gateway.MessagesPath {
+		protocol = llm.ProtocolMessages
+	}
+	out := llm.CallTo(c, protocol)
+	out.Took, out.Ended = e.Took, e.Hungup
+	if e.Usage != (gateway.Usage{}) {
+		out.Usage = CallUsage(c.Price, e.Call, e.Usage)
+	}
+	switch {
+	case e.Hungup, e.Status/100 == 2:
+	case e.Status == 0:
+		out.Failed = llm.KindNetwork
+	default:
+		out.Failed = llm.KindOf(e.Status)
+	}
+	return out
+}
+
 // total returns the answered turns and the cost so far.
 func (m *callMeter) total() (turns int, cost sia.Credits, usage llm.Usage) {
 	m.mu.Lock()

@@ -2,9 +2,12 @@ package app
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 
+	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/app/runner"
+	"github.com/sia-bot/sia/app/trace"
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 )
@@ -23,7 +26,8 @@ func newDispatcher(g *deps, c Config, ending <-chan struct{}) (*runner.Dispatche
 			if err != nil {
 				return nil, fmt.Errorf("the models of the coder %s: %w", one.Name, err)
 			}
-			a.Models = append(a.Models, runner.Upstream{URL: m.URL, Key: m.Key, Client: client, Observe: m.observe,
+			a.Models = append(a.Models, runner.Upstream{URL: m.URL, Key: m.Key, Client: client,
+				Observe: func(ctx context.Context, id sia.TaskID, call llm.Call) { m.observe(trace.InTask(ctx, id), call) },
 				Model: runner.Model{Name: m.Name, Model: m.Model, Protocol: m.Protocol, Reasoning: m.Reasoning, Price: m.Price,
 					Window: m.Context, MaxOutput: m.MaxOutput, Timeout: m.Timeout}})
 		}

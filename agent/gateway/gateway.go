@@ -72,6 +72,19 @@ type Config struct {
 	// maximum wait for the start of an answer, which is its end unless it is streamed; 0: ten minutes
 	Begin  time.Duration
 	Logger *slog.Logger // nil: no logging
+	// Observe is called after the end of each call that the meter allowed; nil: nobody observes them. It may be called
+	// concurrently.
+	Observe func(context.Context, Ended)
+}
+
+// Ended describes a call that has ended.
+type Ended struct {
+	Call   Call
+	Usage  Usage         // as it was settled
+	Took   time.Duration // with the repetitions without a refused field
+	Path   string        // of its protocol, such as /messages
+	Status int           // of the endpoint's response; 0: it was not reached, or its answer broke off
+	Hungup bool          // the program did not wait for the end
 }
 
 // Gateway forwards the calls of one attempt. It is an http.Handler.
@@ -81,7 +94,6 @@ type Gateway struct {
 
 	mu     sync.Mutex
 	closed bool
-	status int    // of the endpoint's last response; 0: none
 	failed string // how the endpoint last failed, for users
 }
 
@@ -104,6 +116,9 @@ func New(c Config) (*Gateway, error) {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
+	if c.Observe == nil {
+		c.Observe = func(context.Context, Ended) {}
+	}
 	return &Gateway{Config: c, upstream: u}, nil
 }
 
@@ -125,13 +140,6 @@ func (g *Gateway) Failed() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.failed
-}
-
-// Status returns the HTTP status of the endpoint's last response; 0: none.
-func (g *Gateway) Status() int {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.status
 }
 
 // ServeHTTP forwards one call.
@@ -190,32 +198,41 @@ func (g *Gateway) call(w http.ResponseWriter, r *http.Request, p protocol) {
 		refuse(w, http.StatusPaymentRequired, err.Error())
 		return
 	}
-	used := Usage{} // until the request is sent
-	defer func() { g.Meter.Settle(call, used) }()
+	end, began := Ended{Call: call, Path: p.path}, time.Now() // without usage until the request is sent
+	defer func() {
+		g.Meter.Settle(call, end.Usage)
+		end.Took, end.Hungup = time.Since(began), r.Context().Err() != nil
+		g.Observe(r.Context(), end)
+	}()
 	resp, sent, err := g.sendAdapting(r, q, call.Most)
 	release()
 	if err != nil {
 		if sent {
-			used = new(counter).usage(call, false)
+			end.Usage = new(counter).usage(call, false)
 		}
 		why := "can't be reached"
 		if errors.Is(err, errTimeout) {
 			why = fmt.Sprintf("did not begin to answer within %s", g.Begin)
 		}
 		if r.Context().Err() == nil {
-			g.note(0, "the endpoint "+why)
+			g.note("the endpoint " + why)
 		}
 		g.Logger.WarnContext(r.Context(), "model gateway: endpoint not reached", "error", err)
 		refuse(w, http.StatusBadGateway, "the model's endpoint "+why)
 		return
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode < 300 {
-		g.note(resp.StatusCode, "")
-	} else {
-		g.note(resp.StatusCode, "the endpoint answered "+resp.Status)
+	failed := ""
+	if resp.StatusCode >= 300 {
+		failed = "the endpoint answered " + resp.Status
 	}
-	used = g.pass(w, p, resp, call)
+	g.note(failed)
+	var broke bool
+	if end.Usage, broke = g.pass(w, p, resp, call); broke {
+		g.note("the endpoint's answer broke off")
+		return
+	}
+	end.Status = resp.StatusCode
 }
 
 // parse parses a request. Only one is parsed at a time on this server.
@@ -267,7 +284,7 @@ func betas(h http.Header) string {
 // add.
 func (g *Gateway) address(p protocol) string {
 	base := g.upstream
-	if n, is := strings.CutPrefix(path.Base(base.Path), "v"); p.path == messagesPath &&
+	if n, is := strings.CutPrefix(path.Base(base.Path), "v"); p.path == MessagesPath &&
 		(!is || n == "" || strings.Trim(n, "0123456789") != "") {
 		base = base.JoinPath("v1")
 	}
@@ -353,10 +370,10 @@ func (g *Gateway) ask(r *http.Request, p protocol, body []byte) (resp *http.Resp
 		if g.upstream.RawQuery != "" { // Azure's api-version; it requires this header
 			out.Header.Set("Api-Key", g.Key)
 		}
-		if p.path == messagesPath {
+		if p.path == MessagesPath {
 			out.Header.Set("X-Api-Key", g.Key)
 		}
-		if g.upstream.Hostname() != "api.anthropic.com" || p.path != messagesPath { // requires that header only
+		if g.upstream.Hostname() != "api.anthropic.com" || p.path != MessagesPath { // requires that header only
 			out.Header.Set("Authorization", "Bearer "+g.Key)
 		}
 	}
@@ -366,8 +383,8 @@ func (g *Gateway) ask(r *http.Request, p protocol, body []byte) (resp *http.Resp
 	return resp, wrote.Load(), err
 }
 
-// pass passes on an answer as a stream and returns its usage.
-func (g *Gateway) pass(w http.ResponseWriter, p protocol, resp *http.Response, call Call) Usage {
+// pass passes on an answer as a stream and returns its usage, and whether it broke off.
+func (g *Gateway) pass(w http.ResponseWriter, p protocol, resp *http.Response, call Call) (u Usage, broke bool) {
 	for _, name := range responseHeaders {
 		if v := resp.Header.Get(name); v != "" {
 			w.Header().Set(name, v)
@@ -375,7 +392,7 @@ func (g *Gateway) pass(w http.ResponseWriter, p protocol, resp *http.Response, c
 	}
 	w.WriteHeader(resp.StatusCode)
 	count := &counter{stream: strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream"),
-		beside: p.path == messagesPath}
+		beside: p.path == MessagesPath}
 	control := http.NewResponseController(w)
 	buf := make([]byte, 32<<10)
 	whole := false
@@ -392,22 +409,20 @@ func (g *Gateway) pass(w http.ResponseWriter, p protocol, resp *http.Response, c
 		}
 		if err != nil {
 			whole = errors.Is(err, io.EOF)
-			if !whole && !errors.Is(err, context.Canceled) {
-				g.note(resp.StatusCode, "the endpoint's answer broke off")
-			}
+			broke = !whole && !errors.Is(err, context.Canceled)
 			break
 		}
 	}
 	if resp.StatusCode >= 300 {
-		return Usage{}
+		return Usage{}, broke
 	}
-	return count.usage(call, whole)
+	return count.usage(call, whole), broke
 }
 
-func (g *Gateway) note(status int, failed string) {
+func (g *Gateway) note(failed string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.status, g.failed = status, failed
+	g.failed = failed
 }
 
 // refuse responds with an error that is valid in all three protocols.

@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -339,8 +340,9 @@ func TestEndpointThatFails(t *testing.T) {
 func TestEndpointThatIsSilent(t *testing.T) {
 	over := make(chan struct{})
 	upstream, _ := endpoint(t, func(http.ResponseWriter) { <-over })
+	ended := make(chan gateway.Ended, 1)
 	g, err := gateway.New(gateway.Config{Upstream: upstream, Model: "m", Token: token, Meter: &budgetMeter{},
-		Begin: 20 * time.Millisecond})
+		Begin: 20 * time.Millisecond, Observe: func(_ context.Context, e gateway.Ended) { ended <- e }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -351,8 +353,11 @@ func TestEndpointThatIsSilent(t *testing.T) {
 	status, text := ask(t, http.MethodPost, server.URL+"/v1/chat/completions", `{"model":"m"}`)
 	close(over)
 	if status != http.StatusBadGateway || !strings.Contains(text, "did not begin to answer within 20ms") ||
-		g.Status() != 0 || g.Failed() == "" {
+		g.Failed() == "" {
 		t.Errorf("%d %s", status, text)
+	}
+	if e := <-ended; e.Status != 0 || e.Hungup || e.Path != "/chat/completions" || e.Took <= 0 {
+		t.Errorf("observed as %+v", e)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 const (
 	chatPath      = "/chat/completions"
 	responsesPath = "/responses"
-	messagesPath  = "/messages"
+	MessagesPath  = "/messages"
 )
 
 // streamOptions request the usage in a stream of chat completions. Some endpoints refuse them
@@ -30,7 +30,7 @@ type protocol struct {
 var protocols = map[string]protocol{
 	chatPath:      {chatPath, []string{"max_completion_tokens", "max_tokens"}, chatRequest},
 	responsesPath: {responsesPath, []string{"max_output_tokens"}, responsesRequest},
-	messagesPath:  {messagesPath, []string{"max_tokens"}, messagesRequest},
+	MessagesPath:  {MessagesPath, []string{"max_tokens"}, messagesRequest},
 }
 
 // Common parts of the protocols.

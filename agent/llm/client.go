@@ -234,19 +234,25 @@ func (c *Client) completeWith(ctx context.Context, req Request, retries int) (re
 	return resp, nil
 }
 
+// CallTo describes a call to a model, without its result.
+func CallTo(c Config, p Protocol) Call {
+	call := Call{Client: c.Name, Model: c.Model, Provider: "openai"}
+	if u, err := url.Parse(c.BaseURL); err == nil {
+		call.Host = u.Hostname()
+	}
+	if p == ProtocolMessages {
+		call.Provider = "anthropic"
+	}
+	return call
+}
+
 // observe calls Config.Observe.
 func (c *Client) observe(ctx context.Context, started time.Time, resp Response, err error) {
 	if c.cfg.Observe == nil {
 		return
 	}
-	call := Call{Client: c.cfg.Name, Usage: resp.Usage.Add(resp.Lost), Took: c.cfg.Now().Sub(started),
-		Model: c.cfg.Model, Provider: "openai", Finish: resp.Finish}
-	if u, err := url.Parse(c.cfg.BaseURL); err == nil {
-		call.Host = u.Hostname()
-	}
-	if c.Protocol() == ProtocolMessages {
-		call.Provider = "anthropic"
-	}
+	call := CallTo(c.cfg, c.Protocol())
+	call.Usage, call.Took, call.Finish = resp.Usage.Add(resp.Lost), c.cfg.Now().Sub(started), resp.Finish
 	var known *Error
 	if errors.As(err, &known) {
 		call.Failed = known.Kind

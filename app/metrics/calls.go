@@ -9,8 +9,7 @@ import (
 	"github.com/sia-bot/sia/agent/llm"
 )
 
-// Calls counts model calls, except those of command agents, which use the gateway.
-// It is safe for concurrent use.
+// Calls counts model calls. It is safe for concurrent use.
 type Calls struct {
 	calls  *prometheus.CounterVec
 	tokens *prometheus.CounterVec

@@ -18,8 +18,8 @@ import (
 type Upstream struct {
 	Model
 	URL, Key string
-	Client   *llm.Client // the server's client, for its learned properties
-	Observe  func(context.Context, llm.Call)
+	Client   *llm.Client                                 // the server's client, for its learned properties
+	Observe  func(context.Context, sia.TaskID, llm.Call) // as in [llm.Config], with the attempt's task; it may be nil
 }
 
 // toRunner returns the model without the data that runners must not have.

@@ -32,7 +32,7 @@ func (h *Handler) model(w http.ResponseWriter, r *http.Request, a claim) {
 	m := models[n]
 	pays := &meter{ctx: context.WithoutCancel(r.Context()), handler: h, attempt: a, model: m}
 	g, err := gateway.New(gateway.Config{Upstream: m.URL, Key: m.Key, Model: m.Model.Model, Token: bearerToken(r),
-		Room: h.room, Client: h.client, Begin: m.Timeout, Logger: h.Logger, Meter: pays})
+		Room: h.room, Client: h.client, Begin: m.Timeout, Logger: h.Logger, Meter: pays, Observe: pays.observe})
 	if err != nil {
 		h.unavailable(w, r, err)
 		return
@@ -42,12 +42,7 @@ func (h *Handler) model(w http.ResponseWriter, r *http.Request, a claim) {
 	inner := r.Clone(ctx)
 	inner.URL.Path = strings.TrimPrefix(r.URL.Path, Prefix+ModelPath+number)
 	defer h.beginCall(a.Key)()
-	began := h.Now()
 	g.ServeHTTP(lenientWriter{w}, inner)
-	if pays.called && m.Observe != nil {
-		m.Observe(pays.ctx, llm.Call{Client: m.Name, Usage: pays.used, Took: h.Now().Sub(began), Failed: errorKind(g),
-			Ended: ctx.Err() != nil})
-	}
 }
 
 // afterHangUp returns a context that ends hangUpTimeout after ctx, so that the usage of a call is known although its
@@ -81,27 +76,12 @@ func (u lenientWriter) Write(b []byte) (int, error) {
 // Unwrap is for [http.ResponseController].
 func (u lenientWriter) Unwrap() http.ResponseWriter { return u.ResponseWriter }
 
-// errorKind returns the kind of error of a gateway's last call; empty: it succeeded.
-func errorKind(g *gateway.Gateway) llm.ErrorKind {
-	switch status := g.Status(); {
-	case g.Failed() == "":
-		return ""
-	case status < 300: // the model was not reached, or its response was cut off
-		return llm.KindNetwork
-	default:
-		return llm.KindOf(status)
-	}
-}
-
 // meter accounts for one model call of a runner. It implements [gateway.Meter].
 type meter struct {
 	ctx     context.Context
 	handler *Handler
 	attempt claim
 	model   Upstream
-
-	called bool // the call was allowed, and has ended
-	used   llm.Usage
 }
 
 // Reserve reserves the maximum cost of the call.
@@ -127,14 +107,23 @@ func (m *meter) Reserve(prompt, want int) (gateway.Call, error) {
 	return call, errors.New(why)
 }
 
+// observe passes the call on to Observe.
+func (m *meter) observe(_ context.Context, e gateway.Ended) {
+	if m.model.Observe != nil {
+		m.model.Observe(m.ctx, m.attempt.Task, agent.ObservedCall(llm.Config{Name: m.model.Name, BaseURL: m.model.URL,
+			Model: m.model.Model.Model, Price: m.model.Price}, e))
+	}
+}
+
 // Settle replaces the reservation by the cost of the call.
 func (m *meter) Settle(c gateway.Call, u gateway.Usage) {
-	if m.called = true; u != (gateway.Usage{}) {
-		m.used = agent.CallUsage(m.model.Price, c, u)
+	cost := sia.Credits(0)
+	if u != (gateway.Usage{}) {
+		cost = sia.CreditsOf(agent.CallUsage(m.model.Price, c, u).USD)
 	}
 	ctx, cancel := context.WithTimeout(m.ctx, settleTimeout)
 	defer cancel()
-	if err := m.handler.Store.SettleCall(ctx, m.attempt.Key, sia.Credits(c.Held), sia.CreditsOf(m.used.USD)); err != nil {
+	if err := m.handler.Store.SettleCall(ctx, m.attempt.Key, sia.Credits(c.Held), cost); err != nil {
 		m.handler.Logger.ErrorContext(ctx, "a call of a model is booked at its most", "effect", m.attempt.Key, "error", err)
 	}
 }

@@ -570,7 +570,7 @@ func TestModelOfARunnerIsObserved(t *testing.T) {
 	}))
 	w := newWorld(t, model.URL)
 	seen := make(chan llm.Call, 1)
-	w.dispatch.Agents[0].Models[0].Observe = func(_ context.Context, c llm.Call) { seen <- c }
+	w.dispatch.Agents[0].Models[0].Observe = func(_ context.Context, _ sia.TaskID, c llm.Call) { seen <- c }
 	w.run(t.Context(), agent.Input{})
 	o := w.take()
 	ask := []byte(`{"model":"m","messages":[],"max_tokens":9}`)
@@ -615,7 +615,7 @@ func TestRunnerHangsUp(t *testing.T) {
 			w := newWorld(t, model.URL)
 			w.dispatch.Lease = time.Hour
 			seen := make(chan llm.Call, 1)
-			w.dispatch.Agents[0].Models[0].Observe = func(_ context.Context, c llm.Call) { seen <- c }
+			w.dispatch.Agents[0].Models[0].Observe = func(_ context.Context, _ sia.TaskID, c llm.Call) { seen <- c }
 			noticed := make(chan bool)
 			handler := runner.NewHandler(w.dispatch, &gateway.Room{})
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -177,6 +177,11 @@ func (t *Tracer) endSpan(span trace.Span, err error) {
 	span.End(trace.WithTimestamp(t.now()))
 }
 
+// InTask returns a context in which calls belong to a task, without an effect.
+func InTask(ctx context.Context, id sia.TaskID) context.Context {
+	return trace.ContextWithRemoteSpanContext(ctx, idsOf(id))
+}
+
 // idsOf returns the ids of a task's trace and root span.
 func idsOf(id sia.TaskID) trace.SpanContext {
 	sum := sha256.Sum256(fmt.Appendf(nil, "sia task %s", id))

@@ -140,6 +140,7 @@ func TestATaskIsOneTrace(t *testing.T) {
 			t.Fatal(err)
 		}
 		tracer.Call(t.Context(), llm.Call{Model: "outside of a task"})
+		tracer.Call(trace.InTask(t.Context(), task.ID), llm.Call{Model: "by a runner"})
 		if err := tracer.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -154,12 +155,15 @@ func TestATaskIsOneTrace(t *testing.T) {
 			t.Errorf("%s is of another trace", s.Name)
 		}
 	}
-	if len(to.spans) != 7 || len(byName["task"]) != 1 || len(byName["attempt"]) != 2 || len(byName["chat gpt-5"]) != 2 {
+	if len(to.spans) != 9 || len(byName["task"]) != 1 || len(byName["attempt"]) != 2 || len(byName["chat gpt-5"]) != 2 {
 		t.Fatalf("spans: %+v", to.spans)
 	}
 	root, tried, call := byName["task"][0], byName["attempt"][1], byName["chat gpt-5"][1]
 	if root.ParentSpanID != "" || tried.ParentSpanID != root.SpanID || call.ParentSpanID != tried.SpanID {
 		t.Errorf("the spans don't stand below one another: %+v, %+v, %+v", root, tried, call)
+	}
+	if by := byName["chat by a runner"]; len(by) != 2 || by[1].ParentSpanID != root.SpanID {
+		t.Errorf("by a runner: %+v", by)
 	}
 	if root.of("sia.state") != "passed" {
 		t.Errorf("root %+v", root)
