@@ -244,7 +244,7 @@ func TestTestsWithoutRunner(t *testing.T) {
 	var later atomic.Int64
 	w.dispatch.Now = func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
 	e, err := w.dispatch.Look(t.Context(), w.task, tested, head)
-	if err != nil || !strings.HasPrefix(e.NotRun, "no runner can run tests, which needs a sandbox") {
+	if err != nil || !strings.HasPrefix(e.NotRun, "no runner that was seen within the last hour can run tests") {
 		t.Errorf("%+v, %v", e, err)
 	}
 	done := w.look(t.Context(), head)

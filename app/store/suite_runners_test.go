@@ -279,6 +279,11 @@ func testRunnerTests(t *testing.T, s *fixture) {
 	can(true)
 	must(t, s.MarkRunnerSeen(ctx, "mill", "v1", false))
 	can(false)
+	must(t, s.MarkRunnerSeen(ctx, "mill", "v1", true))
+	s.clock.reach(s.clock.now().Add(59 * time.Minute))
+	can(true)
+	s.clock.reach(s.clock.now().Add(time.Minute))
+	can(false) // it is away
 	offer(t, s, task, "k", "o")
 	tests := store.RunnerAttempt{Key: pending[0].Key + " x", TestsOf: pending[0].Key, Task: task, Owner: "o",
 		Start: "abc", Work: []byte("tests")}

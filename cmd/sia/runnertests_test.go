@@ -104,6 +104,7 @@ func TestRunnerEvidence(t *testing.T) {
 	w.must(err)
 	show("tests of attempt 1 are run by the runner mill", "task", "show", apptest.Repo+"#1")
 	show(apptest.Repo+"#1, tests of attempt 1", "runner", "list")
+	show(`"tests": true`, "runner", "list", "--output", "json")
 }
 
 // An attempt on a runner learns which tests it breaks before it pushes, and repairs them.
