@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/gate"
 	"github.com/sia-bot/sia/sim/apptest"
 	"github.com/sia-bot/sia/sim/ghsim"
 )
@@ -49,6 +50,39 @@ func TestCallsOfATask(t *testing.T) {
 			for _, c := range calls {
 				t.Logf("%d %s %s", c.Status, c.Method, c.Path)
 			}
+		}
+	}
+}
+
+// A failure that turns all jobs of a matrix red takes about as many requests as the failure of a few.
+func TestCallsOfAMatrix(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass-after-sia")
+	const legs = 40
+	push(t, s, "main", map[string]string{".github/workflows/ci.yml": `on: pull_request
+jobs:
+  test:
+    strategy: {matrix: {leg: [` + strings.TrimSuffix(strings.Repeat("x, ", legs), ", ") + `]}}
+    runs-on: ubuntu-latest
+    steps: [{uses: actions/checkout@v4}, {run: sh ./check.sh}]
+`})
+	before := len(s.Sim.Calls())
+	n := openLabelled(t, s, apptest.Owner)
+	s.Settle()
+	task := s.Task(n)
+	if task.State != sia.Passed || len(task.Attempts) != 2 || len(task.Attempts[0].Failures) != legs {
+		t.Fatalf("the task is %s after %d attempts", task.State, len(task.Attempts))
+	}
+	logs, calls := 0, s.Sim.Calls()[before:]
+	for _, c := range calls {
+		if strings.HasSuffix(c.Path, "/logs") {
+			logs++
+		}
+	}
+	if logs > gate.MaxLogs || len(calls) > mostCalls+2*gate.MaxLogs {
+		t.Errorf("%d requests, %d of them for logs", len(calls), logs)
+		for _, c := range calls {
+			t.Logf("%d %s %s", c.Status, c.Method, c.Path)
 		}
 	}
 }

@@ -70,8 +70,8 @@ type check struct {
 	last           time.Time // time of the newest event of its runs
 }
 
-// kind returns what a check has in common with those of other runs and commits that may be the same: its app and, unless
-// it is a workflow run, its name.
+// kind returns what a check has in common with those of other runs and commits that may be the same: its app and,
+// unless it is a workflow run, its name.
 func (c check) kind() criterion {
 	if c.app == workflowApp {
 		return criterion{app: c.app}
