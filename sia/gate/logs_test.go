@@ -63,3 +63,22 @@ func TestFewLogs(t *testing.T) {
 		}
 	}
 }
+
+// The runs of the base for the logs of many jobs are found in one pass over the checks.
+func TestManyGreenOnBase(t *testing.T) {
+	in, base := input(), []Run(nil)
+	var ids []int64
+	for i := range 100 {
+		ids = append(ids, int64(i+1))
+		in.Runs = append(in.Runs, job(ids[i], 1, 1, fmt.Sprintf("test (%d)", i), "failure"))
+		base = append(base, job(int64(i+1000), 2, 1, fmt.Sprintf("test (%d)", i), "success"))
+	}
+	in = in.with(workflow(1, "ci", "push", "failure")).onBase(base, workflow(2, "ci", "push", "success"))
+	if n := len(in.GreenOnBase(ids...)); n != len(ids) {
+		t.Errorf("%d runs of the base are found, want %d", n, len(ids))
+	}
+	allocations := func(ids []int64) float64 { return testing.AllocsPerRun(1, func() { in.GreenOnBase(ids...) }) }
+	if few, many := allocations(ids[:10]), allocations(ids); many > 2*few {
+		t.Errorf("10 runs take %.0f allocations, and %d take %.0f", few, len(ids), many)
+	}
+}
