@@ -260,8 +260,7 @@ func (w *checkWorker) failures(
 			continue
 		}
 		if unread[c.Name] {
-			out = append(out, sia.CheckFailure{Check: c.Name, URL: c.URL, Class: string(failure.Unknown),
-				Excerpt: "It is red, too. SIA read the logs of other red checks only."})
+			out = append(out, sia.CheckFailure{Check: c.Name, URL: c.URL, Class: string(failure.Unknown)})
 			continue
 		}
 		// It has no log, as a workflow that could not start.
