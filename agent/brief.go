@@ -214,7 +214,12 @@ func (p PreviousAttempt) ledger(newest bool) string {
 		}
 		fmt.Fprintf(&b, "Changed%s: %s\n", not, clipLine(strings.Join(p.Changed, ", "), maxChanged))
 	}
+	var unknown []string
 	for _, f := range p.Failures {
+		if f.Excerpt == "" {
+			unknown = append(unknown, f.Check)
+			continue
+		}
 		if !newest {
 			fmt.Fprintf(&b, "Check %s failed: %s\n", clipLine(f.Check, 200), clipLine(f.Excerpt, maxFailure))
 			continue
@@ -227,6 +232,9 @@ func (p PreviousAttempt) ledger(newest bool) string {
 		for _, other := range f.Others {
 			b.WriteString("\nOr this elsewhere in its log is why:\n" + middleOut(other, 1000) + "\n")
 		}
+	}
+	if len(unknown) > 0 {
+		fmt.Fprintf(&b, "Checks that failed for an unknown reason: %s\n", clipLine(strings.Join(unknown, ", "), 1000))
 	}
 	return b.String()
 }

@@ -171,6 +171,22 @@ func TestFilesAndLogsAreToldAsTheyStand(t *testing.T) {
 	}
 }
 
+// Checks whose logs were not read share one line, however many they are.
+func TestManyFailedChecks(t *testing.T) {
+	b := newBench(t, turns(done))
+	b.in.Attempt = 2
+	failed := []sia.CheckFailure{{Check: "build (1)", Excerpt: "a.go:1: undefined: x"}}
+	for i := range 300 {
+		failed = append(failed, sia.CheckFailure{Check: fmt.Sprintf("build (%d)", i+2), Class: "unknown"})
+	}
+	b.in.Previous = []agent.PreviousAttempt{{Number: 1, Failures: failed}}
+	b.run()
+	const line = "Checks that failed for an unknown reason: build (2), build (3), "
+	if text := b.prompt(); !strings.Contains(text, line) || strings.Count(text, "build (") > 100 {
+		t.Errorf("%q is missing, or there is more, in:\n%s", line, text)
+	}
+}
+
 func TestPromptIsBoundedAndSaysWhatIsMissing(t *testing.T) {
 	b := newBench(t, turns(done), func(c *llm.Config) { c.Window, c.MaxOutput = 12_000, 2_000 })
 	b.in.Body = "BEGIN " + strings.Repeat("many words that say little ", 1000) + " END"

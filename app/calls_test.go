@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/gate"
 	"github.com/sia-bot/sia/sim/apptest"
 	"github.com/sia-bot/sia/sim/ghsim"
 )
@@ -50,6 +51,40 @@ func TestCallsOfATask(t *testing.T) {
 				t.Logf("%d %s %s", c.Status, c.Method, c.Path)
 			}
 		}
+	}
+}
+
+// A failure that turns all jobs of a matrix red takes about as many requests as the failure of a few.
+func TestCallsOfAMatrix(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass-after-sia")
+	const legs = 40
+	var names []string
+	for i := range legs {
+		names = append(names, fmt.Sprint(i))
+	}
+	push(t, s, "main", map[string]string{".github/workflows/ci.yml": `on: pull_request
+jobs:
+  test:
+    strategy: {matrix: {leg: [` + strings.Join(names, ", ") + `]}}
+    runs-on: ubuntu-latest
+    steps: [{uses: actions/checkout@v4}, {run: sh ./check.sh}]
+`})
+	before := len(s.Sim.Calls())
+	n := openLabelled(t, s, apptest.Owner)
+	s.Settle()
+	task := s.Task(n)
+	if task.State != sia.Passed || len(task.Attempts) != 2 || len(task.Attempts[0].Failures) != legs {
+		t.Fatalf("the task is %s after %d attempts", task.State, len(task.Attempts))
+	}
+	read := 0 // a log, and the number of the failed step
+	for _, c := range s.Sim.Calls()[before:] {
+		if strings.Contains(c.Path, "/actions/jobs/") {
+			read++
+		}
+	}
+	if read != 2*gate.MaxLogs {
+		t.Errorf("%d requests for %d red jobs, want %d", read, legs, 2*gate.MaxLogs)
 	}
 }
 

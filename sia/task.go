@@ -397,7 +397,7 @@ type DiffStat struct {
 type CheckFailure struct {
 	Check     string   `json:"check"`
 	URL       string   `json:"url,omitempty"`
-	Excerpt   string   `json:"excerpt"`            // at most 15 lines
+	Excerpt   string   `json:"excerpt"`            // at most 15 lines; empty: nothing was found, or the log was not read
 	Others    []string `json:"others,omitempty"`   // other excerpts that may show the cause, the most likely first
 	Line      int      `json:"line,omitempty"`     // 1-based first line of the excerpt in the log; 0: no log
 	Signature string   `json:"signature" mask:"-"` // equal for the same failure

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -181,6 +182,55 @@ func testApplyAtOnce(t *testing.T, s *fixture) {
 		if i > 0 && e.From != events[i-1].To {
 			t.Errorf("event %d leaves %s, the one before led to %s", e.Seq, e.From, events[i-1].To)
 		}
+	}
+}
+
+// In brief, a log is the same without what the gate saw: with many checks, its looks are most of it.
+func testEventsInBrief(t *testing.T, s *fixture) {
+	ctx := patient(t)
+	id, e := start(42, at(0))
+	res, err := s.Apply(ctx, id, e)
+	must(t, err)
+	checks := slices.Repeat([]sia.Check{{Name: "test", Colour: sia.Running, Required: true}}, 1000)
+	pending := sia.Judged{SHA: "c0ffee", Looked: at(9), Verdict: sia.VerdictPending, Checks: checks, Explain: []string{}}
+	for i, step := range []struct {
+		of   sia.EffectKind
+		fact sia.Fact
+	}{
+		{sia.DoBegin, sia.Begun{Settings: sia.DefaultSettings(), BaseBranch: "main", BaseSHA: "ba5e",
+			Title: "Confirm bookings", Body: "By e-mail."}},
+		{sia.DoDecide, sia.Decided{Type: sia.DecideAssign, Choice: "coder", Agent: "builtin/x"}},
+		{sia.DoAttempt, sia.AttemptEnded{End: sia.EndFinished, Commit: "c0ffee", Diff: sia.DiffStat{Files: 1, Added: 1}}},
+		{sia.DoPush, sia.Pushed{SHA: "c0ffee"}},
+		{sia.DoPull, sia.PullOpened{Number: 7, NodeID: "n", URL: "u", Draft: true}},
+		{sia.DoGate, pending},
+		{sia.DoGate, pending},
+	} {
+		for key, kind := range res.Task.Pending {
+			if kind == step.of {
+				e = sia.Event{ID: fmt.Sprint("e", i), At: at(i + 1), Effect: key, Fact: step.fact}
+			}
+		}
+		res, err = s.Apply(ctx, id, e)
+		must(t, err)
+		if res.Ignored != "" {
+			t.Fatalf("%s is ignored: %s", step.of, res.Ignored)
+		}
+	}
+	want, err := s.Events(ctx, id)
+	must(t, err)
+	looks := 0
+	for i := range want {
+		if want[i].Event.Fact.Kind() == sia.KJudged {
+			e := want[i].Event
+			want[i].Event = sia.Event{ID: e.ID, At: e.At.Truncate(time.Microsecond), Fact: sia.Judged{}}
+			looks++
+		}
+	}
+	got, err := s.EventsInBrief(ctx, id)
+	must(t, err)
+	if diff := cmp.Diff(want, got); diff != "" || looks != 2 {
+		t.Errorf("%d looks, %s", looks, diff)
 	}
 }
 

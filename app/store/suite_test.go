@@ -38,6 +38,7 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 		{"ApplyToNoTask", testApplyToNoTask},
 		{"ApplyRefusesNonsense", testApplyNonsense},
 		{"ApplyAtOnce", testApplyAtOnce},
+		{"EventsInBrief", testEventsInBrief},
 		{"RoomOfADay", testRoomOfADay},
 		{"Refs", testRefs},
 		{"Filters", testFilters},

@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -85,6 +86,20 @@ func (s *TaskStore) Events(ctx context.Context, id sia.TaskID) ([]EventRecord, e
 		err = from.Scan(&r.Seq, jsonColumn{&r.Event}, &r.From, &r.To, &r.Why, &r.Ignored)
 		return r, err
 	}, `SELECT seq, event, from_state, to_state, why, ignored FROM task_events WHERE task_id = ? ORDER BY seq`, id)
+}
+
+// EventsInBrief is [TaskStore.Events] for readers who need no details of the gate's looks, which are most of a long log
+// if there are many checks: of those events it has only id, time and kind.
+func (s *TaskStore) EventsInBrief(ctx context.Context, id sia.TaskID) ([]EventRecord, error) {
+	return list(ctx, s.DB, fmt.Sprintf("load the events of task %s in brief", id), func(from row) (EventRecord, error) {
+		r, event := EventRecord{Event: sia.Event{Fact: sia.Judged{}}}, sql.NullString{}
+		err := from.Scan(&r.Seq, &r.Event.ID, timeColumn{&r.Event.At}, &event, &r.From, &r.To, &r.Why, &r.Ignored)
+		if err == nil && event.Valid {
+			err = json.Unmarshal([]byte(event.String), &r.Event)
+		}
+		return r, err
+	}, `SELECT seq, event_id, at, CASE WHEN kind <> ? THEN event END, from_state, to_state, why, ignored
+		FROM task_events WHERE task_id = ? ORDER BY seq`, sia.KJudged, id)
 }
 
 // Applied reports whether an event was applied to a task, or was received without changing it. Received events are

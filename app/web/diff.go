@@ -72,7 +72,7 @@ func (s *site) diff(ctx context.Context, t sia.Task, a sia.Attempt) (*diffView, 
 
 // baseOf is the base commit of an attempt: the last one in the task's log before it.
 func (s *site) baseOf(ctx context.Context, t sia.Task, a sia.Attempt) (sia.SHA, error) {
-	events, err := s.From.Events(ctx, t.ID)
+	events, err := s.From.EventsInBrief(ctx, t.ID)
 	for _, e := range slices.Backward(events) {
 		if b, ok := e.Event.Fact.(sia.Begun); ok && e.Ignored == "" && b.BaseSHA != "" && !e.Event.At.After(a.StartedAt) {
 			return b.BaseSHA, nil

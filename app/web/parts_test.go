@@ -30,9 +30,11 @@ func (o oneTask) Decisions(context.Context, sia.TaskID) ([]sia.Decision, error) 
 	return o.decisions, nil
 }
 func (o oneTask) Turns(context.Context, sia.TaskID, int) ([]json.RawMessage, error) { return nil, nil }
-func (o oneTask) Events(context.Context, sia.TaskID) ([]store.EventRecord, error)   { return nil, nil }
-func (o oneTask) Halts(context.Context) ([]store.Halt, error)                       { return nil, nil }
-func (o oneTask) Retries(context.Context, sia.TaskID) ([]store.Retry, error)        { return nil, nil }
+func (o oneTask) EventsInBrief(context.Context, sia.TaskID) ([]store.EventRecord, error) {
+	return nil, nil
+}
+func (o oneTask) Halts(context.Context) ([]store.Halt, error)                { return nil, nil }
+func (o oneTask) Retries(context.Context, sia.TaskID) ([]store.Retry, error) { return nil, nil }
 
 // divided is a task with a failed race, and with parts in progress.
 func divided() oneTask {

@@ -26,7 +26,7 @@ type Reader interface {
 	Pulse(ctx context.Context, v store.Visibility, id sia.TaskID) (string, error)
 
 	Turns(ctx context.Context, id sia.TaskID, attempt int) ([]json.RawMessage, error)
-	Events(ctx context.Context, id sia.TaskID) ([]store.EventRecord, error)
+	EventsInBrief(ctx context.Context, id sia.TaskID) ([]store.EventRecord, error)
 	Decisions(ctx context.Context, id sia.TaskID) ([]sia.Decision, error)
 	Retries(ctx context.Context, id sia.TaskID) ([]store.Retry, error)
 

@@ -100,7 +100,7 @@ func (s *site) task(r *http.Request) (frame, error) {
 			p.Diffs[a.Number] = s.Links.Compare(t.Repo, t.BaseSHA, a.Head)
 		}
 	}
-	events, err := s.From.Events(r.Context(), t.ID)
+	events, err := s.From.EventsInBrief(r.Context(), t.ID)
 	if err != nil {
 		return frame{}, err
 	}

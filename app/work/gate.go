@@ -221,11 +221,16 @@ func (w *checkWorker) failures(
 	ctx context.Context, t sia.Task, e *headEvidence, v gate.Result,
 ) ([]sia.CheckFailure, error) {
 	var out []sia.CheckFailure
+	unread := map[string]bool{} // names of red checks whose logs the verdict did not need
+	for _, name := range v.Red {
+		unread[name] = true
+	}
 	for _, l := range e.logs {
 		name, isRed := v.Red[l.run]
 		if !isRed {
 			continue
 		}
+		delete(unread, name)
 		l.failure.Check = name
 		text := textFailure + name
 		if err := w.Store.SaveText(ctx, t.ID, t.Attempt().Number, text, w.Secrets.Mask(l.detail)); err != nil {
@@ -252,6 +257,10 @@ func (w *checkWorker) failures(
 	for _, c := range v.Checks {
 		read := slices.ContainsFunc(out, func(f sia.CheckFailure) bool { return f.Check == c.Name })
 		if c.Colour != sia.Red || !c.Required || read || slices.Contains(v.Follow, c.Name) {
+			continue
+		}
+		if unread[c.Name] {
+			out = append(out, sia.CheckFailure{Check: c.Name, URL: c.URL, Class: string(failure.Unknown)})
 			continue
 		}
 		// It has no log, as a workflow that could not start.

@@ -252,8 +252,9 @@ func (w *checkWorker) fetchNeeds(ctx context.Context, t sia.Task, e *headEvidenc
 		}
 		return log, err
 	}
+	green := e.greenOnBase(needs.Logs)
 	for _, id := range needs.Logs {
-		log, err := read(id, e.head, e.in.Runs, e.greenOnBase(id))
+		log, err := read(id, e.head, e.in.Runs, green[id])
 		if err != nil {
 			return err
 		}
@@ -326,15 +327,18 @@ func classify(all []gate.Run, id int64, log checkLog) {
 	}
 }
 
-// greenOnBase returns the run of the same check that passed on the base commit. Comparing their logs shows what is new.
-// It returns nil if there is none.
-func (e *headEvidence) greenOnBase(run int64) *github.CheckRun {
-	id, ok := e.in.GreenOnBase(run)
-	if !ok {
-		return nil
+// greenOnBase returns the runs of the same checks that passed on the base commit. Comparing their logs shows what is
+// new.
+func (e *headEvidence) greenOnBase(runs []int64) map[int64]*github.CheckRun {
+	out := map[int64]*github.CheckRun{}
+	if len(runs) == 0 {
+		return out
 	}
-	i := slices.IndexFunc(e.base.Runs, func(r github.CheckRun) bool { return r.ID == id })
-	return &e.base.Runs[i]
+	for id, base := range e.in.GreenOnBase(runs...) {
+		i := slices.IndexFunc(e.base.Runs, func(r github.CheckRun) bool { return r.ID == base })
+		out[id] = &e.base.Runs[i]
+	}
+	return out
 }
 
 // setAttempts records the attempt of a workflow run in which each of its jobs ran.

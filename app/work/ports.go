@@ -18,7 +18,7 @@ type Store interface {
 	Decisions(ctx context.Context, id sia.TaskID) ([]sia.Decision, error)
 	Effects(ctx context.Context, id sia.TaskID) ([]store.EffectRecord, error)
 	EndedAttempts(ctx context.Context, limit int) ([]sia.Attempt, error)
-	Events(ctx context.Context, id sia.TaskID) ([]store.EventRecord, error)
+	EventsInBrief(ctx context.Context, id sia.TaskID) ([]store.EventRecord, error)
 	FlipCounts(ctx context.Context, repo int64) (own []store.FlipCount, all store.FlipCount, err error)
 	HaltOver(ctx context.Context, installation, repo int64) (store.Halt, bool, error)
 	KeepPolicyVersion(ctx context.Context, id, decision, source string) error

@@ -81,7 +81,7 @@ func (w *surfaceWorker) countReplies(ctx context.Context, f sia.Effect) (n int, 
 
 // readMoves returns the decisions on a task from its event log.
 func (w *surfaceWorker) readMoves(ctx context.Context, id sia.TaskID) ([]render.Move, error) {
-	rows, err := w.Store.Events(ctx, id)
+	rows, err := w.Store.EventsInBrief(ctx, id)
 	if err != nil {
 		return nil, err
 	}

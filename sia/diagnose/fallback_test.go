@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -97,5 +98,18 @@ func TestQuestionFits(t *testing.T) {
 				t.Errorf("it asks %q because of %q, want %q", got.question, got.blocker, tt.want)
 			}
 		})
+	}
+}
+
+// Checks whose logs were not read share one line, however many they are.
+func TestManyFailedChecks(t *testing.T) {
+	failed := []sia.CheckFailure{{Check: "build (1)", Excerpt: "a.go:1: undefined: x"}}
+	for i := range 300 {
+		failed = append(failed, sia.CheckFailure{Check: fmt.Sprintf("build (%d)", i+2), Class: "unknown"})
+	}
+	got := failuresText(Input{Attempt: sia.Attempt{Number: 1, Failures: failed}})
+	const line = "Attempt 1, checks that failed for an unknown reason: build (2), build (3), "
+	if !strings.Contains(got, line) || len(got) > 1200 {
+		t.Errorf("%q is missing, or there is more, in %d bytes:\n%s", line, len(got), got)
 	}
 }

@@ -156,7 +156,12 @@ func failuresText(in Input) string {
 	var b strings.Builder
 	seen := map[string]bool{}
 	show := func(a sia.Attempt) {
+		var unknown []string
 		for _, f := range a.Failures {
+			if f.Excerpt == "" {
+				unknown = append(unknown, f.Check)
+				continue
+			}
 			key := f.Check + "\x00" + f.Signature
 			if f.Signature != "" && seen[key] {
 				fmt.Fprintf(&b, "Attempt %d, check %s: the same failure as above.\n\n", a.Number, text.OneLine(f.Check))
@@ -172,6 +177,10 @@ func failuresText(in Input) string {
 				fmt.Fprintf(&b, "Failed tests: %s\n", text.OneLine(strings.Join(f.Tests[:min(len(f.Tests), 20)], ", ")))
 			}
 			b.WriteString("\n")
+		}
+		if len(unknown) > 0 {
+			fmt.Fprintf(&b, "Attempt %d, checks that failed for an unknown reason: %s\n\n", a.Number,
+				text.Clip(text.OneLine(strings.Join(unknown, ", ")), 1000))
 		}
 		if len(a.Failures) == 0 && a.Reason != "" {
 			fmt.Fprintf(&b, "Attempt %d: %s\n\n", a.Number, text.OneLine(a.Reason))

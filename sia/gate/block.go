@@ -94,6 +94,10 @@ func (a *assessment) blockOverdue() {
 // counts as well.
 // https://docs.github.com/en/actions/how-tos/write-workflows/choose-when-workflows-run/control-workflow-concurrency
 func (a *assessment) awaitLater() {
+	active := map[int64]bool{} // workflow runs that go on
+	for _, w := range a.facts.Workflows {
+		active[w.ID] = w.Status != "completed" && len(a.runningIn(w)) > 0
+	}
 	for _, c := range a.checks {
 		cancelled := c.run.Conclusion == "cancelled" && c.run.Class != timeout
 		if c.workflow == nil || c.run.ID == 0 || !cancelled && c.outcome != skipped && c.outcome != green {
@@ -103,7 +107,7 @@ func (a *assessment) awaitLater() {
 			if w.Status == "completed" || w.ID == c.workflow.ID || !cancelled && a.facts.has(w, c.name) {
 				continue
 			}
-			goesOn, same := len(a.runningIn(w)) > 0, w.alike(*c.workflow)
+			goesOn, same := active[w.ID], w.alike(*c.workflow)
 			switch {
 			case c.run.Conclusion == "success":
 				if goesOn && (same || len(a.facts.fileOf(w).named(c.name)) > 0) {

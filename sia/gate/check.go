@@ -70,6 +70,15 @@ type check struct {
 	last           time.Time // time of the newest event of its runs
 }
 
+// kind returns what a check has in common with those of other runs and commits that may be the same: its app and,
+// unless it is a workflow run, its name.
+func (c check) kind() criterion {
+	if c.app == workflowApp {
+		return criterion{app: c.app}
+	}
+	return criterion{app: c.app, name: c.name}
+}
+
 // hasResult reports whether the check ended with a result.
 func (c check) hasResult() bool {
 	return c.outcome != skipped && c.outcome != running && c.outcome != blocked
@@ -111,9 +120,14 @@ func (c commit) checks() []check {
 		out = append(out, statusCheck(s))
 	}
 	out = withoutReplaced(out)
+	jobs := map[int64][]check{} // by workflow run
+	for _, o := range out {
+		if id := o.run.WorkflowRun; id != 0 {
+			jobs[id] = append(jobs[id], o)
+		}
+	}
 	for _, w := range c.workflows {
-		jobs := slices.DeleteFunc(slices.Clone(out), func(o check) bool { return o.run.WorkflowRun != w.ID || w.ID == 0 })
-		if found, ok := c.workflowCheck(w, jobs); ok {
+		if found, ok := c.workflowCheck(w, jobs[w.ID]); ok {
 			out = append(out, found)
 		}
 	}

@@ -176,3 +176,12 @@ func grouped(runs []Run) map[criterion][]Run {
 	}
 	return out
 }
+
+// byWorkflowRun groups runs by their workflow run.
+func byWorkflowRun(runs []Run) map[int64][]Run {
+	out := map[int64][]Run{}
+	for _, r := range runs {
+		out[r.WorkflowRun] = append(out[r.WorkflowRun], r)
+	}
+	return out
+}

@@ -16,9 +16,11 @@ type facts struct {
 	Input
 	head   commit
 	base   commit
-	checks []check    // of the commit
-	onBase []check    // of the base commit
-	named  []Required // what rules and settings require, sorted, without SIA's own check
+	checks []check               // of the commit
+	inRun  map[int64][]int       // their indices, by workflow run
+	jobs   map[int64][]Run       // of the commit, by workflow run
+	onBase map[criterion][]check // of the base commit, by [check.kind]
+	named  []Required            // what rules and settings require, sorted, without SIA's own check
 
 	// the attempt's changes to tests or protected paths, with those that only the counts of tests show; expectations
 	// means that the issue may ask for all of them
@@ -33,7 +35,11 @@ const maxAhead = 24 * time.Hour
 func newFacts(in Input) *facts {
 	f := &facts{Input: in, head: commit{in.Runs, in.Statuses, in.Workflows},
 		base: commit{in.Base, in.BaseStatuses, in.BaseWorkflows}}
-	f.checks, f.onBase = f.head.checks(), f.base.checks()
+	f.checks, f.inRun, f.jobs = f.head.checks(), map[int64][]int{}, byWorkflowRun(in.Runs)
+	f.onBase = map[criterion][]check{}
+	for _, b := range f.base.checks() {
+		f.onBase[b.kind()] = append(f.onBase[b.kind()], b)
+	}
 	for i := range f.checks {
 		c := &f.checks[i]
 		// An app that creates a check run through the API sets its times itself. With a date in another century the
@@ -44,6 +50,7 @@ func newFacts(in Input) *facts {
 		if c.workflow != nil && c.app != workflowApp {
 			c.file = f.fileOf(*c.workflow)
 		}
+		f.inRun[c.workflowRun()] = append(f.inRun[c.workflowRun()], i)
 	}
 	f.linkNeeded()
 	f.named = f.allRequired()
@@ -66,14 +73,14 @@ func (f *facts) isOwn(repo string) bool { return repo == "" || strings.EqualFold
 
 // has reports whether a workflow run has a job of a name.
 func (f *facts) has(w Workflow, name string) bool {
-	return slices.ContainsFunc(f.Runs, func(r Run) bool { return r.WorkflowRun == w.ID && r.Name == name })
+	return slices.ContainsFunc(f.jobs[w.ID], func(r Run) bool { return r.Name == name })
 }
 
 // isLater reports whether another workflow run began after a check's run, or created a job after the check was
 // cancelled, as a re-run does.
 func (f *facts) isLater(w Workflow, c check) bool {
 	return w.after(*c.workflow) || c.run.Conclusion == "cancelled" &&
-		slices.ContainsFunc(f.Runs, func(r Run) bool { return r.WorkflowRun == w.ID && later(r, c.run) })
+		slices.ContainsFunc(f.jobs[w.ID], func(r Run) bool { return later(r, c.run) })
 }
 
 // counterparts returns the checks of the base commit that may be the same as a check of
@@ -82,9 +89,8 @@ func (f *facts) isLater(w Workflow, c check) bool {
 // a workflow creates with its token. Suites differ from commit to commit.
 func (f *facts) counterparts(c check) []check {
 	var out []check
-	for _, b := range f.onBase {
+	for _, b := range f.onBase[c.kind()] {
 		switch {
-		case b.app != c.app || c.app != workflowApp && b.name != c.name:
 		case (c.run.WorkflowRun == 0) != (b.run.WorkflowRun == 0):
 		case c.workflow != nil && b.workflow != nil && !c.workflow.alike(*b.workflow):
 		default:

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"slices"
 	"time"
 
 	"github.com/sia-bot/sia/sia"
@@ -108,20 +109,19 @@ func (in Input) GreenChecks() []GreenCheck {
 	return out
 }
 
-// GreenOnBase returns the green run on the base commit of the same check as a run of the
-// commit, and whether there is one.
-func (in Input) GreenOnBase(run int64) (id int64, ok bool) {
-	// counterparts needs no more of the facts
-	f := &facts{Input: in, onBase: commit{in.Base, in.BaseStatuses, in.BaseWorkflows}.checks()}
-	for _, c := range (commit{in.Runs, in.Statuses, in.Workflows}).checks() {
-		if c.run.ID != run {
+// GreenOnBase returns, for runs of the commit, the green runs of the same checks on the base commit; none for a run
+// without one.
+func (in Input) GreenOnBase(runs ...int64) map[int64]int64 {
+	f, out := newFacts(in), map[int64]int64{}
+	for _, c := range f.checks {
+		if !slices.Contains(runs, c.run.ID) {
 			continue
 		}
 		for _, b := range f.counterparts(c) {
-			if b.outcome == green && b.run.ID != 0 {
-				return b.run.ID, true
+			if _, known := out[c.run.ID]; !known && b.outcome == green && b.run.ID != 0 {
+				out[c.run.ID] = b.run.ID
 			}
 		}
 	}
-	return 0, false
+	return out
 }

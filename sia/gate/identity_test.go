@@ -433,8 +433,8 @@ func TestRedRunsAreNamed(t *testing.T) {
 	}
 	in.Base, in.BaseWorkflows = []Run{job(8, 3, 1, "test", "success"), job(9, 4, 1, "test", "success")},
 		[]Workflow{workflow(3, "Nightly", "push", "success"), workflow(4, "CI", "push", "success")}
-	if id, ok := in.GreenOnBase(1); id != 9 || !ok {
-		t.Errorf("its like on the base is %d, %t", id, ok)
+	if d := cmp.Diff(map[int64]int64{1: 9}, in.GreenOnBase(1, 3)); d != "" {
+		t.Errorf("their like on the base: %s", d)
 	}
 }
 

@@ -13,18 +13,21 @@ func (f *facts) linkNeeded() {
 	}
 	for i := range f.checks {
 		c := &f.checks[i]
+		if c.workflowRun() == 0 {
+			continue
+		}
 		names := map[string]bool{}
 		for _, name := range c.file.needs(c.name) {
 			names[name] = true
 		}
 		isNeeded := func(j Job) bool { return names[j.Name] }
-		for k, s := range f.checks {
+		for _, k := range f.inRun[c.workflowRun()] {
 			isCalled := func(j Job) bool {
 				return j.Calls != "" && slices.ContainsFunc(jobs[k], func(o Job) bool { return o.Name == j.Name })
 			}
 			switch {
-			case k == i, s.workflowRun() == 0, s.workflowRun() != c.workflowRun():
-			case s.app == workflowApp, slices.ContainsFunc(jobs[k], isNeeded):
+			case k == i:
+			case f.checks[k].app == workflowApp, slices.ContainsFunc(jobs[k], isNeeded):
 				c.needs = append(c.needs, k)
 			case c.file.Unread, slices.ContainsFunc(jobs[i], isCalled):
 				c.mayNeed = append(c.mayNeed, k)

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -119,5 +120,45 @@ func TestManyNeededJobs(t *testing.T) {
 	}
 	if few, many := allocations(10), allocations(100); many > 15*few {
 		t.Errorf("10 jobs take %.0f allocations, and 100 take %.0f", few, many)
+	}
+}
+
+// A commit with many jobs in many workflow runs, and many statuses, takes memory in proportion to them, and a check is
+// compared only with those of its run and with those of its name on the base.
+func TestManyRuns(t *testing.T) {
+	judged := func(runs int) (in Input) {
+		in = input()
+		for w := range runs {
+			id := int64(w + 1)
+			in.Workflows = append(in.Workflows, workflow(id, fmt.Sprintf("ci%d", w), "pull_request", "failure"))
+			for i := range 25 {
+				c := []string{"success", "failure", "skipped", "cancelled", ""}[i%5]
+				in.Runs = append(in.Runs, job(100*id+int64(i), id, 1, fmt.Sprintf("test (%d, %d)", w, i), c))
+				in.Statuses = append(in.Statuses, Status{Context: fmt.Sprintf("status %d of %d", i, w), State: "success"})
+			}
+		}
+		in.Base, in.BaseStatuses, in.BaseWorkflows = in.Runs, in.Statuses, in.Workflows
+		in.WorkflowsKnown, in.BaseKnown, in.BaseWorkflowsKnown = true, true, true
+		return in
+	}
+	bytes := func(in Input) uint64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		Judge(in)
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	if few, many := bytes(judged(10)), bytes(judged(40)); many > 5*few {
+		t.Errorf("10 workflow runs take %d bytes, and 40 take %d", few, many)
+	}
+	f, pairs := newFacts(judged(40)), 0
+	for _, c := range f.checks {
+		if c.workflowRun() != 0 {
+			pairs += len(f.inRun[c.workflowRun()])
+		}
+		pairs += len(f.onBase[c.kind()])
+	}
+	if n := len(f.checks); pairs > 30*n {
+		t.Errorf("%d checks are compared with %d others", n, pairs)
 	}
 }

@@ -14,7 +14,7 @@ type Needs struct {
 	Base      bool    // the checks of the base commit
 	// the workflow runs on the base commit, to match its checks with those of the commit
 	BaseWorkflows bool
-	Logs          []int64  // the logs of these red runs of the commit, compared with those of the base commit
+	Logs          []int64  // the logs of these red runs of the commit, compared with the base commit's; see [MaxLogs]
 	Earlier       []int64  // the failure classes of these red runs of the commit
 	OnBase        []int64  // the failure classes of these red runs of the base commit
 	Files         []string // the workflow files of the commit with these paths; a path that ends in / is a folder
@@ -64,7 +64,7 @@ func (in Input) Needs() Needs {
 			return Needs{Files: paths}
 		}
 	}
-	if logs := a.cancelled(); len(logs) > 0 {
+	if logs := a.unreadSome(a.cancelled()); len(logs) > 0 {
 		return Needs{Logs: logs}
 	}
 	excused := slices.ContainsFunc(a.checks, func(c *assessed) bool { return c.required && c.outcome == excused })
@@ -78,7 +78,7 @@ func (in Input) Needs() Needs {
 	if head, base := a.excusing(); len(head)+len(base) > 0 {
 		return Needs{Earlier: head, OnBase: base}
 	}
-	if logs := unread(a.blamed()); len(logs) > 0 {
+	if logs := a.unreadSome(a.blamed()); len(logs) > 0 {
 		return Needs{Logs: logs}
 	}
 	if !j.settled() {

@@ -63,6 +63,12 @@ func newest(rs []Run) (present []Run, alone bool) {
 // job on the commit replaced: cancelled ones, as by `concurrency`, and those skipped for the
 // same event, as by a guard against drafts.
 func withoutReplaced(all []check) []check {
+	alike := map[criterion][]check{}
+	for _, c := range all {
+		if c.workflow != nil {
+			alike[c.kind()] = append(alike[c.kind()], c)
+		}
+	}
 	return slices.DeleteFunc(slices.Clone(all), func(c check) bool {
 		if c.workflow == nil || c.run.ID == 0 {
 			return false
@@ -71,9 +77,8 @@ func withoutReplaced(all []check) []check {
 		if !cancelled && c.outcome != skipped {
 			return false
 		}
-		return slices.ContainsFunc(all, func(o check) bool {
-			return o.workflow != nil && o.workflow.ID != c.workflow.ID && o.workflow.alike(*c.workflow) &&
-				o.app == c.app && o.name == c.name && later(o.run, c.run) &&
+		return slices.ContainsFunc(alike[c.kind()], func(o check) bool {
+			return o.workflow.ID != c.workflow.ID && o.workflow.alike(*c.workflow) && later(o.run, c.run) &&
 				(cancelled && o.outcome != skipped || !cancelled && o.workflow.Event == c.workflow.Event)
 		})
 	})

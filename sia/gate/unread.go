@@ -1,6 +1,10 @@
 package gate
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
 
 // pairs returns the green jobs that can be compared with the base: exactly one
 // check there is the same, and it passed.
@@ -64,15 +68,43 @@ func (a *assessment) excusing() (head, base []int64) {
 	return head, slices.Compact(base)
 }
 
-// cancelled returns the unread required jobs that would be run again because they were cancelled: one that GitHub ended
-// at its time limit is red instead.
-func (a *assessment) cancelled() (ids []int64) {
+// cancelled returns the required jobs that would be run again because they were cancelled: one that GitHub ended at its
+// time limit is red instead.
+func (a *assessment) cancelled() (runs []Run) {
 	for _, c := range a.checks {
-		if c.required && c.outcome == toRerun {
-			ids = append(ids, unreadJobs(c.check)...)
+		if c.required && c.outcome == toRerun && c.run.Conclusion == "cancelled" && c.run.WorkflowRun != 0 {
+			runs = append(runs, c.run)
 		}
 	}
-	return ids
+	return runs
+}
+
+// MaxLogs is the maximum number of logs of red runs, and of cancelled ones, that a verdict needs: a compile error turns
+// all jobs of a matrix red, and one request or more for each would use up GitHub's limit.
+const MaxLogs = 10
+
+// unreadSome returns the ids of those of alike runs whose logs to read next: none if [MaxLogs] were read and the runs
+// are still alike, as the others hardly change the verdict. Jobs of different names come first. If what was read turned
+// out to be something else, such as an outage, it returns more each time, so that all are read after a few times.
+func (a *assessment) unreadSome(runs []Run) []int64 {
+	ranks, seen := map[int64]int{}, map[string]int{}
+	for _, r := range runs {
+		job, _, _ := strings.Cut(r.Name, " (") // without the values of a matrix
+		ranks[r.ID] = seen[job]
+		seen[job]++
+	}
+	if len(runs) > MaxLogs {
+		runs = slices.SortedStableFunc(slices.Values(runs), func(x, y Run) int {
+			return cmp.Compare(ranks[x.ID], ranks[y.ID])
+		})
+	}
+	ids := unread(runs)
+	left := MaxLogs - (len(runs) - len(ids))
+	if left <= 0 {
+		return nil
+	}
+	all := len(a.facts.Runs) - len(unread(a.facts.Runs)) // that were read
+	return ids[:min(len(ids), max(left, all))]
 }
 
 // unreadJobs returns the id of a check's run if it is an unread job that failed, or that was cancelled for the first
