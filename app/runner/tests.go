@@ -80,8 +80,9 @@ type remoteTests struct {
 	key     string
 	owner   string
 
-	running bool
-	since   time.Time // when it began to run, or to wait
+	running time.Time // when its current runner was first seen; zero: it has none
+	waiting time.Time // when it began to wait: first, or for another runner after one was lost
+	lost    int       // number of lost runners
 }
 
 // runTests runs tests on a runner. notRun is the reason, for people, if they were not run.
@@ -92,7 +93,7 @@ func (d *Dispatcher) runTests(
 		return o, "no runner can run tests, which needs a sandbox and a current version of SIA", nil
 	}
 	set := t.Settings.Agent
-	r := &remoteTests{Dispatcher: d, owner: rand.Text(), since: d.Now(), work: Work{
+	r := &remoteTests{Dispatcher: d, owner: rand.Text(), waiting: d.Now(), work: Work{
 		Key: f.Key, Repository: d.Key(t), Start: start, Hosts: d.Hosts, Run: &run,
 		Tests: &Tests{Base: string(t.BaseSHA), Services: set.Services, Within: t.Settings.Checks.Evidence.D()},
 		Input: agent.Input{Task: t.ID, Repo: t.Repo.String(), Issue: t.Issue, Setup: set.Setup, Services: set.Services,
@@ -143,16 +144,21 @@ func (r *remoteTests) follow(ctx context.Context) (o Outcome, notRun string, err
 func (r *remoteTests) handle(
 	ctx context.Context, w store.RunnerWatch,
 ) (o Outcome, notRun string, over bool, err error) {
-	if running := w.State == store.RunnerRunning; running != r.running {
-		r.running, r.since = running, r.Now()
+	now := r.Now()
+	if w.State != store.RunnerRunning {
+		r.running = time.Time{}
+	} else if r.running.IsZero() {
+		r.running = now
 	}
-	took := r.Now().Sub(r.since)
-	gone := r.running && (w.Lost || took > r.work.Within())
+	gone := !r.running.IsZero() && (w.Lost || now.Sub(r.running) > r.work.Within())
+	if gone && w.Claims > r.lost { // a claim that was given back is not counted: a full disk must not prolong the wait
+		r.lost, r.waiting = w.Claims, now
+	}
 	switch {
 	case w.State == store.RunnerDone:
 		o, notRun, err = r.finish(ctx, w)
 		return o, notRun, true, err
-	case !r.running && took >= testsWait:
+	case (gone || r.running.IsZero()) && now.Sub(r.waiting) >= testsWait:
 		return o, fmt.Sprintf("no runner that can run tests was free for %d minutes", int(testsWait.Minutes())), true,
 			r.close(ctx)
 	case gone && w.Claims >= maxClaims:
@@ -161,6 +167,7 @@ func (r *remoteTests) handle(
 	case gone:
 		r.Logger.WarnContext(ctx, "a run of tests has lost its runner, or was given back", "effect", r.work.Key, "runner",
 			w.Runner, "lost", w.Claims)
+		r.running = time.Time{} // the next may take it before this is seen
 		err = r.Store.ReofferAttempt(ctx, r.key, r.owner, r.encoded)
 		r.changes.notify()
 	}

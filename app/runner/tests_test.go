@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -153,10 +154,9 @@ func (w *world) look(ctx context.Context, head string) <-chan looked {
 	for {
 		all, err := w.db.RunnerStandings(w.t.Context())
 		must(w.t, err)
-		for _, a := range all {
-			if a.Tests && a.Waits() || len(out) > 0 {
-				return out
-			}
+		waits := func(a store.RunnerStanding) bool { return a.Tests && a.Waits() }
+		if slices.ContainsFunc(all, waits) || len(out) > 0 {
+			return out
 		}
 	}
 }
@@ -234,6 +234,40 @@ func TestLostTests(t *testing.T) {
 	}
 	if got := <-done; got.err != nil || !strings.Contains(got.e.NotRun, "5 runners took the tests and were lost") {
 		t.Errorf("%+v", got)
+	}
+}
+
+// Tests that runners only give back, because their disks are full or they find no room for a Pod, wait no longer than
+// those that no runner takes. A lost runner starts that time again.
+func TestTestsGivenBack(t *testing.T) {
+	w := newWorldOf(t, "http://127.0.0.1:1", storetest.SQLite(t), half)
+	head := w.head()
+	var later atomic.Int64
+	w.dispatch.Now = func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
+	release := func(query string) {
+		t.Helper()
+		o := w.takeTests()
+		later.Add(int64(4 * time.Minute))
+		w.expect(http.StatusNoContent, o.Pass, runner.ReleasePath+query, nil)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	done := w.look(ctx, head)
+	for range 3 {
+		release("")
+	}
+	if got := <-done; got.err != nil || got.e.NotRun != "no runner that can run tests was free for 10 minutes" {
+		t.Errorf("given back: %+v", got)
+	}
+	done = w.look(ctx, head)
+	release("")
+	release("?" + runner.ReleaseLost + "=1")
+	release("")
+	release("")
+	o := w.takeTests()
+	w.expect(http.StatusNoContent, o.Pass, runner.ResultPath, outcome(t, runner.Outcome{Evidence: good(o)}))
+	if got := <-done; got.err != nil || got.e.Tests != 3 {
+		t.Errorf("lost once: %+v", got)
 	}
 }
 
