@@ -25,6 +25,9 @@ const (
 	checkExcerptLines = 15 // lines
 )
 
+// SandboxFailed is the [sia.CheckRun.Missing] of a command that the sandbox of this machine could not run.
+const SandboxFailed = "it could not be run in the sandbox"
+
 // expectedCheck is a check to run on a change, with its expected outcome.
 type expectedCheck struct {
 	command string // empty: the repository's tests
@@ -48,8 +51,15 @@ func (c expectedCheck) run(ctx context.Context, runner *attemptRunner, env tool.
 		return out
 	}
 	rep, res, err := runAndRead(ctx, runner, out.Command)
-	if err != nil || ctx.Err() != nil {
-		out.Missing = "it could not be run in the sandbox"
+	switch {
+	case errors.Is(err, sandbox.ErrDiscarded):
+		out.Missing = "it could not be run: " + sandbox.ErrDiscarded.Error()
+		return out
+	case err != nil || ctx.Err() != nil:
+		if ctx.Err() == nil {
+			runner.commands.log.WarnContext(ctx, "a check could not be run", "command", out.Command, "error", err)
+		}
+		out.Missing = SandboxFailed
 		return out
 	}
 	if res.OK() {

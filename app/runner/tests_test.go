@@ -287,12 +287,6 @@ func TestTestsWithoutRunner(t *testing.T) {
 	if got := <-done; got.err != nil || got.e.NotRun != why || string(got.e.Head) != head {
 		t.Errorf("%+v", got)
 	}
-	done = w.look(t.Context(), head)
-	err = worker.Attempt(t.Context(), worker.Config{Server: w.server.URL, Dir: cacheDir(t),
-		Logger: slog.New(slog.DiscardHandler)}, w.takeTests().Pass) // a Pod without a sandbox
-	if got := <-done; err != nil || got.e.NotRun != "the runner mill could not run them: it has no sandbox" {
-		t.Errorf("%+v, %v", got, err)
-	}
 	must(t, w.db.MarkRunnerSeen(t.Context(), "mill", "v1", false))
 	checks, err := w.dispatch.Check(t.Context(), w.task, tested, head, []string{"make", ""}, nil)
 	if err != nil || len(checks) != 2 || checks[1].Missing == "" || checks[1].Holds {
@@ -300,6 +294,51 @@ func TestTestsWithoutRunner(t *testing.T) {
 	}
 	if _, err := w.dispatch.Affected(t.Context(), w.task, tested, head, time.Hour); err == nil {
 		t.Error("affected tests were run")
+	}
+}
+
+// A runner whose machine can't run tests gives them back as lost, whatever hinders it, so that another runs them. What
+// the repository itself causes is the result.
+func TestTestsOnABrokenRunner(t *testing.T) {
+	w := newWorldOf(t, "http://127.0.0.1:1", storetest.SQLite(t), half)
+	head := w.head()
+	broken, err := sandbox.New(sandbox.Options{Bwrap: "/nowhere/bwrap"}, sandbox.Capability{Kind: sandbox.KindFull})
+	must(t, err)
+	full := cacheDir(t)
+	must(t, os.WriteFile(filepath.Join(full, "sandbox"), nil, 0o600)) // instead of the folder of its caches
+	attempt := func(box *sandbox.Sandbox, dir string) error {
+		return worker.Attempt(t.Context(), worker.Config{Server: w.server.URL, Dir: dir, Sandbox: box,
+			Logger: slog.New(slog.NewTextHandler(t.Output(), nil))}, w.takeTests().Pass)
+	}
+	done := w.look(t.Context(), head)
+	for name, why := range map[string]error{
+		"a Pod without a sandbox": attempt(nil, cacheDir(t)),
+		"no folder":               attempt(broken, full),
+	} {
+		if why == nil {
+			t.Errorf("%s: it is a result", name)
+		}
+	}
+	o := w.takeTests()
+	w.expect(http.StatusNoContent, o.Pass, runner.ResultPath, outcome(t, runner.Outcome{Evidence: good(o)}))
+	if got := <-done; got.err != nil || got.e.Tests != 3 {
+		t.Errorf("%+v", got)
+	}
+	checks := make(chan []sia.CheckRun, 1)
+	go func() {
+		got, err := w.dispatch.Check(t.Context(), w.task, tested, head, []string{"make"}, nil)
+		if err != nil {
+			t.Error(err)
+		}
+		checks <- got
+	}()
+	for range 5 {
+		if err := attempt(broken, cacheDir(t)); err == nil {
+			t.Error("a command that no sandbox ran has a result")
+		}
+	}
+	if got := <-checks; len(got) != 1 || !strings.HasPrefix(got[0].Missing, "5 runners took the tests and were lost") {
+		t.Errorf("%+v", got)
 	}
 }
 
