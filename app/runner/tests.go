@@ -187,7 +187,11 @@ func (r *remoteTests) finish(ctx context.Context, w store.RunnerWatch) (o Outcom
 	case o.Failure != nil:
 		notRun = fmt.Sprintf("the runner %s could not run them: %.500s", w.Runner, o.Failure.Message)
 	}
-	return o, secret.Mask(notRun), r.close(ctx)
+	if err := r.close(ctx); err != nil {
+		r.Logger.WarnContext(ctx, "a run of tests is left behind until its effect has ended", "effect", r.work.Key,
+			"error", err)
+	}
+	return o, secret.Mask(notRun), nil
 }
 
 // close deletes the offer, which makes the runner's pass invalid.

@@ -3,6 +3,7 @@ package work
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
@@ -111,6 +112,27 @@ func TestEndedAttemptIsKept(t *testing.T) {
 				t.Errorf("again: %+v, %v", again, err)
 			}
 		})
+	}
+}
+
+// unreachable are machines behind a database that does not answer.
+type unreachable struct{ Remote }
+
+func (unreachable) Look(context.Context, sia.Task, sia.Effect, string) (sia.TestEvidence, error) {
+	return sia.TestEvidence{}, errors.New("the database does not answer")
+}
+
+// An error on the way to a runner is no result: the effect is tried again. If its time is up, the tests were not run.
+func TestEvidenceIsTriedAgain(t *testing.T) {
+	w := &attemptWorker{common: &common{Deps: Deps{Remote: unreachable{}, Logger: slog.New(slog.DiscardHandler)}}}
+	if fact, err := w.evidence(t.Context(), sia.Task{}, sia.Effect{}); err == nil {
+		t.Errorf("%+v", fact)
+	}
+	late, cancel := context.WithTimeout(t.Context(), 0)
+	defer cancel()
+	fact, err := w.evidence(late, sia.Task{}, sia.Effect{})
+	if e, ok := fact.(sia.Evidenced); err != nil || !ok || e.Evidence.NotRun == "" {
+		t.Errorf("%+v, %v", fact, err)
 	}
 }
 
