@@ -14,6 +14,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/failure"
 	"github.com/sia-bot/sia/sia/secret"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 const (
@@ -24,8 +25,8 @@ const (
 // Limits of what a runner reports about tests.
 const (
 	maxTestCount   = 10_000_000
-	maxTestName    = 4 << 10  // of one name or reason, in bytes
-	maxTestExcerpt = 64 << 10 // of one output, in bytes
+	maxTestCommand = 4 << 10  // of the command that runs the repository's tests, in bytes
+	maxTestExcerpt = 64 << 10 // of one output, in bytes; the rest is cut
 )
 
 // RunsTests reports whether a runner said that it can run tests.
@@ -62,6 +63,9 @@ func (d *Dispatcher) Affected(
 func (d *Dispatcher) Check(
 	ctx context.Context, t sia.Task, f sia.Effect, commit string, commands []string, baseline *sia.CheckRun,
 ) ([]sia.CheckRun, error) {
+	if len(commands) == 0 {
+		return nil, nil
+	}
 	o, notRun, err := d.runTests(ctx, t, f, commit, TestRun{Commands: commands, Baseline: baseline},
 		time.Duration(len(commands))*commandTime)
 	if notRun != "" {
@@ -185,7 +189,7 @@ func (r *remoteTests) finish(ctx context.Context, w store.RunnerWatch) (o Outcom
 	case err != nil:
 		notRun = fmt.Sprintf("what the runner %s sent back was refused: %s", w.Runner, err)
 	case o.Failure != nil:
-		notRun = fmt.Sprintf("the runner %s could not run them: %.500s", w.Runner, o.Failure.Message)
+		notRun = fmt.Sprintf("the runner %s could not run them: %s", w.Runner, o.Failure.Message)
 	}
 	if err := r.close(ctx); err != nil {
 		r.Logger.WarnContext(ctx, "a run of tests is left behind until its effect has ended", "effect", r.work.Key,
@@ -202,18 +206,42 @@ func (r *remoteTests) close(ctx context.Context) error {
 	return err
 }
 
-// decodeTests decodes and validates the outcome of a run of tests, and masks what has the shape of a secret.
+// Clipped returns the outcome of a run of tests with texts of limited length; names and reasons are as long as those of
+// tests that are run on a server.
+func (o Outcome) Clipped() Outcome {
+	if o.Failure != nil {
+		f := *o.Failure
+		f.Message = agent.ClipName(f.Message)
+		o.Failure = &f
+	}
+	o.Evidence = sia.Masked(o.Evidence, agent.ClipName)
+	if o.Affected != nil {
+		o.Affected = &agent.TestsRun{Ran: o.Affected.Ran, Failed: sia.Masked(o.Affected.Failed, agent.ClipName),
+			Log: text.Fit(o.Affected.Log, maxTestExcerpt, text.Tail)}
+	}
+	o.Checks = slices.Clone(o.Checks)
+	for i := range o.Checks {
+		c := &o.Checks[i]
+		c.Missing, c.Tests = agent.ClipName(c.Missing), sia.Masked(c.Tests, agent.ClipName)
+		c.Excerpt = text.Fit(c.Excerpt, maxTestExcerpt, text.Tail)
+	}
+	return o
+}
+
+// decodeTests decodes and validates the outcome of a run of tests, masks what has the shape of a secret, and clips it.
 func decodeTests(b []byte, w Work) (o Outcome, err error) {
-	if o, err = decodeOutcome(b); err != nil || o.Failure != nil {
-		return Outcome{Failure: o.Failure}, err
+	if o, err = decodeOutcome(b); err != nil {
+		return Outcome{}, err
 	}
 	valid := false
 	switch run := w.Run; {
+	case o.Failure != nil:
+		return Outcome{Failure: sia.Masked(o.Failure, secret.Mask)}.Clipped(), nil
 	case run.Evidence && o.Evidence != nil:
 		valid = validEvidence(*o.Evidence, w)
 	case run.Affected && o.Affected != nil:
 		a := o.Affected
-		valid = a.Ran >= 0 && a.Ran <= maxTestCount && len(a.Log) <= maxTestExcerpt && validNames(sia.MaxEvidence, a.Failed)
+		valid = a.Ran >= 0 && a.Ran <= maxTestCount && len(a.Failed) <= sia.MaxEvidence
 	case len(run.Commands) > 0:
 		valid = validChecks(o.Checks, run.Commands)
 	}
@@ -221,21 +249,14 @@ func decodeTests(b []byte, w Work) (o Outcome, err error) {
 		return Outcome{}, errors.New("it is no result of these tests, or larger than may be")
 	}
 	return Outcome{Evidence: sia.Masked(o.Evidence, secret.Mask), Affected: sia.Masked(o.Affected, secret.Mask),
-		Checks: sia.Masked(o.Checks, secret.Mask)}, nil
-}
-
-// validNames reports whether lists of names are within their limits.
-func validNames(most int, lists ...[]string) bool {
-	return !slices.ContainsFunc(lists, func(names []string) bool {
-		return len(names) > most || slices.ContainsFunc(names, func(n string) bool { return len(n) > maxTestName })
-	})
+		Checks: sia.Masked(o.Checks, secret.Mask)}.Clipped(), nil
 }
 
 // validEvidence reports whether evidence is of the asked commits and within its limits.
 func validEvidence(e sia.TestEvidence, w Work) bool {
 	return string(e.Head) == w.Start && string(e.Base) == w.Tests.Base && e.Tests >= 0 && e.Tests <= maxTestCount &&
-		validNames(sia.MaxEvidence, []string{e.Language, e.NotRun}, e.Left, e.Files, e.Early, e.Hushed, e.Red, e.Gone,
-			e.Dropped, e.Broken, e.Edited, e.Differs, e.Failing)
+		!slices.ContainsFunc([][]string{e.Left, e.Files, e.Early, e.Hushed, e.Red, e.Gone, e.Dropped, e.Broken, e.Edited,
+			e.Differs, e.Failing}, func(names []string) bool { return len(names) > sia.MaxEvidence })
 }
 
 // validChecks reports whether results are those of commands, in their order. The repository's tests, which are the last
@@ -246,10 +267,9 @@ func validChecks(got []sia.CheckRun, commands []string) bool {
 		return false
 	}
 	for i, c := range got {
-		same := c.Command == commands[i] || commands[i] == "" && len(c.Command) <= maxTestName
+		same := c.Command == commands[i] || commands[i] == "" && len(c.Command) <= maxTestCommand
 		known := c.Class == "" || slices.Contains(failure.Classes, failure.Class(c.Class))
-		if !same || !known || len(c.Excerpt) > maxTestExcerpt ||
-			!validNames(failure.MaxTests, c.Tests, []string{c.Missing}) {
+		if !same || !known || len(c.Tests) > failure.MaxTests {
 			return false
 		}
 	}

@@ -292,6 +292,9 @@ func TestTestsWithoutRunner(t *testing.T) {
 	if err != nil || len(checks) != 2 || checks[1].Missing == "" || checks[1].Holds {
 		t.Errorf("%+v, %v", checks, err)
 	}
+	if checks, err := w.dispatch.Check(t.Context(), sia.Task{}, tested, head, nil, nil); err != nil || checks != nil {
+		t.Errorf("without commands: %+v, %v", checks, err)
+	}
 	if _, err := w.dispatch.Affected(t.Context(), w.task, tested, head, time.Hour); err == nil {
 		t.Error("affected tests were run")
 	}
@@ -357,7 +360,9 @@ func TestHostileTests(t *testing.T) {
 		"long":         func(o *runner.Outcome) { o.Evidence.Left = []string{strings.Repeat("x", 5000)} },
 		"a count":      func(o *runner.Outcome) { o.Evidence.Tests = -1 },
 		"a secret":     func(o *runner.Outcome) { o.Evidence.Red = []string{"x::" + token} },
-		"a failure":    func(o *runner.Outcome) { o.Failure = &runner.Failure{Message: "no disk: " + token} },
+		"a failure": func(o *runner.Outcome) {
+			o.Failure = &runner.Failure{Message: "no disk: " + token + strings.Repeat(" x", 5000)}
+		},
 	} {
 		done := w.look(t.Context(), head)
 		o := w.takeTests()
@@ -371,8 +376,16 @@ func TestHostileTests(t *testing.T) {
 		switch name {
 		case "a secret":
 			says = ""
+		case "long":
+			says = ""
+			if want := []string{strings.Repeat("x", 299) + "…"}; !slices.Equal(e.Left, want) {
+				t.Errorf("not clipped: %q", e.Left)
+			}
 		case "a failure":
 			says = "the runner mill could not run them: no disk: [secret: "
+			if len(e.NotRun) > 500 {
+				t.Errorf("not clipped: %q", e.NotRun)
+			}
 		}
 		if got.err != nil || !strings.HasPrefix(e.NotRun, says) || strings.Contains(string(encoded(t, e)), token) ||
 			e.NotRun != "" && (len(e.Red) > 0 || string(e.Head) != head) || (says == "") != (e.NotRun == "") {
@@ -386,8 +399,8 @@ func TestHostileTests(t *testing.T) {
 		"another":        {run, {Command: "true", Holds: true}, {Command: "make all"}},
 		"more":           {run, {Command: "make test"}, {Command: "go test"}, {Command: "x"}},
 		"a class":        {run, {Command: "make test", Class: token}},
-		"an excerpt":     {run, {Command: "make test", Excerpt: strings.Repeat("x", 100_000)}},
-		"":               {run, {Command: "make test", Excerpt: token}},
+		"names":          {run, {Command: "make test", Tests: make([]string, 201)}},
+		"":               {run, {Command: "make test", Excerpt: strings.Repeat("x ", 50_000) + token}},
 	} {
 		done := make(chan []sia.CheckRun, 1)
 		go func() {
@@ -401,7 +414,7 @@ func TestHostileTests(t *testing.T) {
 		w.expect(http.StatusNoContent, o.Pass, runner.ResultPath, outcome(t, runner.Outcome{Checks: checks}))
 		got := <-done
 		refused := len(got) == 3 && strings.Contains(got[0].Missing, "was refused") && !got[0].Holds
-		if refused != (name != "") || strings.Contains(string(encoded(t, got)), token) {
+		if refused != (name != "") || len(got[1].Excerpt) > 64<<10 || strings.Contains(string(encoded(t, got)), token) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}

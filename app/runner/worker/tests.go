@@ -32,7 +32,7 @@ func (a *attempt) runTests(ctx context.Context, repo *gitops.Repo) error {
 		return err
 	}
 	o.Failure = failure(err)
-	return a.send(ctx, o, nil)
+	return a.send(ctx, o.Clipped(), nil)
 }
 
 // isOfRepository reports whether tests can't be run because of the repository: its tree, what its commands leave, or
