@@ -194,6 +194,10 @@ func TestTestsAreForRunnersThatCan(t *testing.T) {
 		w.expect(http.StatusNoContent, o.Pass, runner.ReleasePath, nil)
 	}
 	o := w.takeTests()
+	worst := 2*runner.FetchTimeout + agent.PrepareTimeout + sia.DefaultSettings().Checks.Evidence.D()
+	if o.Work.Within() < worst {
+		t.Errorf("the runner has %s, and may take %s", o.Work.Within(), worst)
+	}
 	if len(o.Work.Coder.Models) != 0 || o.Work.Tests.Base != w.base {
 		t.Errorf("given %+v", o.Work)
 	}
