@@ -83,6 +83,7 @@ func TestEndedAttemptIsKept(t *testing.T) {
 				Fact: sia.Start{Installation: s.in, Repo: task.Repo, Issue: 1, Title: "Greet", DefaultBranch: "main"}})
 			must(t, err)
 			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
 			remote := &claimed{by: &claimer{}, end: func() { cancel(ends) }}
 			common.Store, common.Remote, common.Anonymous = db, remote, true
 			common.Settings, common.Decider = shippedSettings{}, shippedDecider{}
@@ -93,12 +94,13 @@ func TestEndedAttemptIsKept(t *testing.T) {
 			if got, err := w.attempt(ctx, task, f); !errors.Is(err, ends) {
 				t.Fatalf("%+v, %v", got, err)
 			}
-			ctx, cancel = context.WithCancelCause(t.Context())
+			later, stop := context.WithCancelCause(t.Context())
+			defer stop(nil)
 			if next != nil {
-				cancel(next)
+				stop(next)
 			}
 			remote.end = func() {}
-			fact, err := w.attempt(ctx, task, f)
+			fact, err := w.attempt(later, task, f)
 			must(t, err)
 			got := fact.(sia.AttemptEnded)
 			if remote.by.runs != 1 || got.Cost != sia.Credit || got.Commit == "" || got.Tokens.Input != 7 {
