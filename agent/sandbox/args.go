@@ -116,8 +116,9 @@ func (s *Sandbox) plan(c Command, l Limits) (*bwrapPlan, error) {
 	}
 	env := s.environment(c)
 	if len(c.Hosts) > 0 {
-		if trusted := s.authorities(); trusted != nil {
-			p.add("--ro-bind-data", p.file(trusted), authoritiesFile)
+		if own, all := s.authorities(); own != nil {
+			p.add("--ro-bind-data", p.file(own), ownAuthoritiesFile, "--ro-bind-data", p.file(all), authoritiesFile)
+			env = append(env, nodeVariable+"="+ownAuthoritiesFile)
 			for _, name := range authorityVariables {
 				env = append(env, name+"="+authoritiesFile)
 			}

@@ -27,7 +27,7 @@ const (
 	tunnelIdleTimeout = 2 * time.Minute  // without a byte in either direction
 	maxProxyHeader    = 16 << 10         // bytes of a request's header
 	maxRefused        = 20               // recorded refusals
-	maxRetries        = 1000             // refused connections; see [ByRefusals]
+	maxRetries        = 1000             // refused connections in a row; see [ByRefusals]
 )
 
 // errPrivate refuses a name that does not resolve to a public address.
@@ -47,7 +47,7 @@ type hostProxy struct {
 
 	mu      sync.Mutex
 	refused []string // see [Result.Refused]
-	count   int      // of refused connections
+	count   int      // of refused connections since one was not
 }
 
 // startProxy starts a proxy on a listener and takes over closing it. end ends the command.
@@ -72,11 +72,18 @@ func (p *hostProxy) noteRefused(host, why string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.count++; p.count == maxRetries {
-		p.end(ByRefusals, fmt.Sprintf("it was refused %d connections, the last to %.100q", maxRetries, host))
+		p.end(ByRefusals, fmt.Sprintf("it was refused %d connections in a row, the last to %.100q", maxRetries, host))
 	}
 	if refusal := host + ": " + why; len(p.refused) < maxRefused && !slices.Contains(p.refused, refusal) {
 		p.refused = append(p.refused, refusal)
 	}
+}
+
+// noteConnected records that a host was reached: the command does not retry in vain.
+func (p *hostProxy) noteConnected() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.count = 0
 }
 
 // tunnel serves one connection.
@@ -108,16 +115,18 @@ func (p *hostProxy) tunnel(ctx context.Context, conn net.Conn) {
 	out, err := p.connect(ctx, req.Host, entry)
 	if err != nil {
 		code, why := http.StatusBadGateway, "the host can't be reached"
+		var through *upstreamError
 		switch {
 		case errors.Is(err, errPrivate): // no 5xx, since npm retries those for minutes
 			code, why = http.StatusForbidden, fmt.Sprintf(
 				"%s; the operator of SIA can allow it with its port, as in --setup-hosts=%s", errPrivate, req.Host)
-		case errors.Is(err, errUpstream):
-			why += " " + err.Error()
+		case errors.As(err, &through):
+			why += ": " + through.said
 		}
 		refuse(code, why, "error", err)
 		return
 	}
+	p.noteConnected()
 	defer out.Close()
 	stopOut := context.AfterFunc(ctx, func() { out.Close() })
 	defer stopOut()
@@ -140,6 +149,11 @@ func (p *hostProxy) tunnel(ctx context.Context, conn net.Conn) {
 
 // connect connects to the address of an allowed entry, through this host's own proxy if it has one.
 func (p *hostProxy) connect(ctx context.Context, address, entry string) (net.Conn, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	address = net.JoinHostPort(strings.TrimSuffix(host, "."), port) // as NO_PROXY has it
 	proxy, err := p.upstream(&url.URL{Scheme: "https", Host: address})
 	switch {
 	case err != nil:

@@ -92,7 +92,8 @@ const again = () => http.request({ host: '127.0.0.1', port: 3128, method: 'CONNE
   .on('connect', (res, s) => { s.destroy(); again(); }).on('error', again).end();
 for (let i = 0; i < 20; i++) again();`}), Hosts: []string{"registry.example"}, Shell: "node loop.js",
 		Limits: sandbox.Limits{Time: 5 * time.Minute}})
-	if r.Ended != sandbox.ByRefusals || r.Why != `it was refused 1000 connections, the last to "away.example:443"` {
+	const why = `it was refused 1000 connections in a row, the last to "away.example:443"`
+	if r.Ended != sandbox.ByRefusals || r.Why != why {
 		t.Errorf("%s, by %q\n%s", r, r.Ended, r.Output)
 	}
 	if len(r.Refused) != 1 || !strings.HasPrefix(r.Refused[0], "away.example:443: this host is not allowed") {

@@ -20,9 +20,9 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// ErrNoLog reports that a check run has no log: it is not a GitHub Actions job, has not finished, or its log has
-// expired. It is also the error of an artifact that is not there any more.
-var ErrNoLog = errors.New("no log")
+// ErrNoLog reports that there is no log or artifact to read: the check run is not a GitHub Actions job or has not
+// finished, it has expired, or it is too large.
+var ErrNoLog = errors.New("nothing to read")
 
 var errWriteQueue = errors.New("wait for earlier writes to the repository")
 

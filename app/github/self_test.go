@@ -138,7 +138,7 @@ func TestNoreply(t *testing.T) {
 func TestRemote(t *testing.T) {
 	w := start(t, "/")
 	got := w.repo().Remote()
-	if got.Key != "1/42" || got.URL != w.repo().Remote().URL {
+	if got.Key != "1/42" || got.URL != w.srv.URL+"/acme/shop.git" {
 		t.Errorf("key %s, address %s", got.Key, got.URL)
 	}
 	token := must[string](t)(got.Token(context.Background()))

@@ -71,6 +71,9 @@ type server struct {
 	until     time.Time
 }
 
+// onRunner holds the labels of [onRunners].
+type onRunner struct{ kind, state string }
+
 // reading has the values that were read at one time.
 type reading struct {
 	at                  time.Time // zero: never
@@ -78,7 +81,7 @@ type reading struct {
 	tasks               map[sia.State]int
 	spent               sia.Credits
 	halts               int
-	onRunners           map[store.RunnerState]int
+	onRunners           map[onRunner]int
 	err                 error
 }
 
@@ -144,8 +147,11 @@ func (s *server) Collect(ch chan<- prometheus.Metric) {
 	}
 	ch <- prometheus.MustNewConstMetric(spent, prometheus.CounterValue, inCredits(last.spent))
 	gauge(halts, float64(last.halts))
-	gauge(onRunners, float64(last.onRunners[store.RunnerOffered]+last.onRunners[store.RunnerOfferedTests]), "waiting")
-	gauge(onRunners, float64(last.onRunners[store.RunnerRunning]+last.onRunners[store.RunnerDone]), "running")
+	for _, kind := range []string{"attempt", "tests"} {
+		for _, state := range []string{"waiting", "running"} {
+			gauge(onRunners, float64(last.onRunners[onRunner{kind, state}]), kind, state)
+		}
+	}
 	if figures == nil {
 		return
 	}
@@ -198,9 +204,16 @@ func (s *server) read() (reading, *memory.Figures) {
 	r.halts = len(halted)
 	var standings []store.RunnerStanding
 	standings, errs[5] = s.from.RunnerStandings(ctx)
-	r.onRunners = map[store.RunnerState]int{}
+	r.onRunners = map[onRunner]int{}
 	for _, a := range standings {
-		r.onRunners[a.State]++
+		k := onRunner{kind: "attempt", state: "running"}
+		if a.Tests {
+			k.kind = "tests"
+		}
+		if a.Waits() {
+			k.state = "waiting"
+		}
+		r.onRunners[k]++
 	}
 	if r.err = errors.Join(errs[:]...); r.err != nil {
 		if s.last.err == nil { // once in a row

@@ -2,6 +2,7 @@ package metrics_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -84,12 +85,24 @@ func TestBacklog(t *testing.T) {
 		}}); err != nil {
 		t.Fatal(err)
 	}
+	if err := errors.Join(
+		s.OfferAttempt(ctx, store.RunnerAttempt{Key: "a", Task: sia.NewTaskID(7, 12), Work: []byte("{}")}),
+		s.OfferAttempt(ctx, store.RunnerAttempt{Key: "t", TestsOf: "a", Task: sia.NewTaskID(7, 12), Work: []byte("{}")}),
+		s.AddRunner(ctx, "mill", "h")); err != nil {
+		t.Fatal(err)
+	}
+	if _, found, err := s.ClaimAttempt(ctx, "mill", "p", false, true, time.Hour); err != nil || !found {
+		t.Fatal(found, err)
+	}
 	if l := lacking(shown(t, h), `sia_waiting{kind="delivery"} 0`); len(l) > 0 {
 		t.Errorf("asked again at once")
 	}
 	at = at.Add(40 * time.Second)
 	if l := lacking(shown(t, h), `sia_waiting{kind="delivery"} 1`, `sia_oldest_waiting_seconds{kind="delivery"} 40`,
-		`sia_oldest_waiting_seconds{kind="effect"} 40`, `sia_tasks{state="queued"} 1`); len(l) > 0 {
+		`sia_oldest_waiting_seconds{kind="effect"} 40`, `sia_tasks{state="queued"} 1`,
+		`sia_runner_attempts{kind="attempt",state="waiting"} 1`, `sia_runner_attempts{kind="attempt",state="running"} 0`,
+		`sia_runner_attempts{kind="tests",state="waiting"} 0`,
+		`sia_runner_attempts{kind="tests",state="running"} 1`); len(l) > 0 {
 		t.Errorf("40 seconds later it lacks %q", l)
 	}
 	if err := s.Close(); err != nil {

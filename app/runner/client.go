@@ -172,21 +172,24 @@ func Sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// Take waits until the server has an attempt for the runner with a token, and retries after errors. It returns
-// [ErrToken] when the token is not valid, and an error when ctx ends. about returns the runner's description. tests
-// reports whether it can run tests; only then it may get a [TestRun].
+// Take waits until the server has an attempt or a run of tests for the runner with a token, whichever the slot takes,
+// and retries after errors. It returns [ErrToken] when the token is not valid, and an error when ctx ends. about
+// returns the runner's description.
 // Concurrent calls are serialized, because a server limits the polls of a runner, but not the number of its attempts.
+// Those of the one slot with [TakesTests] are not: it must not wait for the others, nor they for it.
 func (c *Client) Take(
-	ctx context.Context, token string, about func() string, tests bool, log *slog.Logger,
+	ctx context.Context, token string, about func() string, takes Takes, log *slog.Logger,
 ) (*Offer, error) {
-	select {
-	case c.take <- struct{}{}:
-		defer func() { <-c.take }()
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+	if takes != TakesTests {
+		select {
+		case c.take <- struct{}{}:
+			defer func() { <-c.take }()
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
 	}
 	for pause := time.Second; ; {
-		o, err := c.next(ctx, token, about(), tests)
+		o, err := c.next(ctx, token, about(), takes)
 		var r *statusError
 		known := errors.As(err, &r)
 		switch {
@@ -194,8 +197,15 @@ func (c *Client) Take(
 			return nil, context.Cause(ctx)
 		case known && r.sia && r.status == http.StatusUnauthorized:
 			return nil, ErrToken
+		case known && r.sia && r.status == http.StatusNotFound && takes == TakesTests:
+			if pause != maxRetryDelay { // once
+				log.InfoContext(ctx, "the server's version is older: it gives out no tests beside the attempts")
+			}
+			pause = maxRetryDelay
+			Sleep(ctx, pause)
 		case err != nil:
-			log.WarnContext(ctx, "the server can't be asked for an attempt; trying again", "error", err, "in", pause)
+			log.WarnContext(ctx, "the server can't be asked for work; trying again", "error", err, "in", pause,
+				"for", takes)
 			wait := pause
 			if known {
 				wait = max(wait, r.after)
@@ -211,14 +221,10 @@ func (c *Client) Take(
 }
 
 // next asks for an attempt once; nil: the poll ended without one.
-func (c *Client) next(ctx context.Context, token, about string, tests bool) (*Offer, error) {
+func (c *Client) next(ctx context.Context, token, about string, takes Takes) (*Offer, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*pollTimeout)
 	defer cancel()
-	path := NextPath
-	if tests {
-		path += "?" + CanTest
-	}
-	resp, err := c.ask(ctx, http.MethodPost, path, token, []byte(clipAbout(about)))
+	resp, err := c.ask(ctx, http.MethodPost, string(takes), token, []byte(clipAbout(about)))
 	if err != nil {
 		return nil, err
 	}

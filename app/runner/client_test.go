@@ -30,14 +30,15 @@ func TestPlainHTTP(t *testing.T) {
 
 // A client reports that the server is not SIA.
 func TestAnotherServer(t *testing.T) {
-	logged, err := takeOnce(t, http.RedirectHandler("/sign-in", http.StatusTemporaryRedirect))
+	logged, err := takeOnce(t, http.RedirectHandler("/sign-in", http.StatusTemporaryRedirect),
+		runner.TakesAttempts)
 	if err == nil || !strings.Contains(logged, "is --server the address of SIA itself?") {
 		t.Errorf("%v, %s", err, logged)
 	}
 }
 
 // takeOnce asks a server for an attempt until the client logs something, and returns that.
-func takeOnce(t *testing.T, h http.Handler) (logged string, err error) {
+func takeOnce(t *testing.T, h http.Handler, takes runner.Takes) (logged string, err error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -50,7 +51,7 @@ func takeOnce(t *testing.T, h http.Handler) (logged string, err error) {
 		defer cancel()
 		return out.Write(b)
 	}), nil))
-	_, err = client.Take(ctx, "t", func() string { return "v1" }, false, log)
+	_, err = client.Take(ctx, "t", func() string { return "v1" }, takes, log)
 	return out.String(), err
 }
 
@@ -60,7 +61,7 @@ func TestUnauthorizedByAnotherServer(t *testing.T) {
 	logged, err := takeOnce(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("WWW-Authenticate", "Basic")
 		http.Error(w, "You are not signed in", http.StatusUnauthorized)
-	}))
+	}), runner.TakesAttempts)
 	if errors.Is(err, runner.ErrToken) || !strings.Contains(logged, "is --server the address of SIA itself?") {
 		t.Errorf("%v, %s", err, logged)
 	}
@@ -68,10 +69,29 @@ func TestUnauthorizedByAnotherServer(t *testing.T) {
 	w := newWorld(t, "http://127.0.0.1:1")
 	client, err := runner.NewClient(w.server.URL, false)
 	must(t, err)
-	_, err = client.Take(t.Context(), runner.NewToken(), func() string { return "v1" }, false,
+	_, err = client.Take(t.Context(), runner.NewToken(), func() string { return "v1" }, runner.TakesAttempts,
 		slog.New(slog.DiscardHandler))
 	if !errors.Is(err, runner.ErrToken) {
 		t.Errorf("an unknown token: %v", err)
+	}
+}
+
+// A server of an older version, which would answer with an attempt if it was asked for tests by a parameter, gives none
+// to the slot for tests: it does not know the path. That is no fault, unlike the same answer of a proxy.
+func TestTestsOfAnOlderServer(t *testing.T) {
+	for header, says := range map[string]string{runner.Header: "level=INFO msg=\"the server's version is older",
+		"Server": "is --server the address of SIA itself?"} {
+		older := http.NewServeMux()
+		older.HandleFunc("POST "+runner.Prefix+runner.NextPath, func(http.ResponseWriter, *http.Request) {
+			t.Error("it was asked for an attempt")
+		})
+		logged, err := takeOnce(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set(header, "1")
+			older.ServeHTTP(w, r)
+		}), runner.TakesTests)
+		if !errors.Is(err, context.Canceled) || !strings.Contains(logged, says) {
+			t.Errorf("%s: %v, %s", header, err, logged)
+		}
 	}
 }
 
@@ -100,7 +120,8 @@ func TestOneRequestForAllSlots(t *testing.T) {
 	for range 40 {
 		slots.Go(func() {
 			for ctx.Err() == nil {
-				o, err := client.Take(ctx, "t", func() string { return "v1" }, false, slog.New(slog.DiscardHandler))
+				o, err := client.Take(ctx, "t", func() string { return "v1" }, runner.TakesBoth,
+					slog.New(slog.DiscardHandler))
 				if err == nil {
 					t.Errorf("it was given %+v", o)
 				}

@@ -40,6 +40,7 @@ func NewHandler(d *Dispatcher, room *gateway.Room) *Handler {
 		wrong: clientaddr.NewLimiter(wrongTokens, d.Now), polls: clientaddr.NewLimiter(nextRequests, d.Now),
 		uploads: make(chan struct{}, uploads)}
 	h.mux.HandleFunc("POST "+Prefix+NextPath, h.next)
+	h.mux.HandleFunc("POST "+Prefix+NextTestsPath, h.next)
 	for path, serve := range map[string]func(http.ResponseWriter, *http.Request, claim){
 		"GET " + Prefix + WorkPath: h.work, "GET " + Prefix + BasePath: h.base,
 		"POST " + Prefix + HeartbeatPath: h.heartbeat, "POST " + Prefix + TurnPath: h.turn,
@@ -147,7 +148,7 @@ func (h *Handler) refuseAttempt(w http.ResponseWriter, r *http.Request, err erro
 	}
 }
 
-// next assigns an attempt to a runner as soon as there is one.
+// next assigns an attempt, or a run of tests, to a runner as soon as there is one that its request allows; see [Takes].
 func (h *Handler) next(w http.ResponseWriter, r *http.Request) {
 	ctx := r.Context()
 	token := bearerToken(r)
@@ -173,20 +174,21 @@ func (h *Handler) next(w http.ResponseWriter, r *http.Request) {
 		writeError(w, http.StatusBadRequest, "the request did not come whole")
 		return
 	}
-	tests := r.URL.Query().Has(CanTest)
+	attempts := r.URL.Path != Prefix+NextTestsPath
+	tests := !attempts || r.URL.Query().Has(CanTest)
 	if err := h.Store.MarkRunnerSeen(ctx, runner.Name, clipAbout(string(about)), tests); err != nil {
 		h.unavailable(w, r, err)
 		return
 	}
-	h.assign(w, r, runner.Name, newPass(), tests)
+	h.assign(w, r, runner.Name, newPass(), attempts, tests)
 }
 
 // assign waits for an attempt, or with tests for a run of tests, and sends it to a runner.
-func (h *Handler) assign(w http.ResponseWriter, r *http.Request, runner, pass string, tests bool) {
+func (h *Handler) assign(w http.ResponseWriter, r *http.Request, runner, pass string, attempts, tests bool) {
 	ctx := r.Context() // without the timeout of the poll: canceling a query would close its connection
 	var a store.RunnerAttempt
 	found, err := h.await(ctx, LongPoll, func() (found bool, err error) {
-		a, found, err = h.Store.ClaimAttempt(ctx, runner, Hash(pass), tests, h.Lease)
+		a, found, err = h.Store.ClaimAttempt(ctx, runner, Hash(pass), attempts, tests, h.Lease)
 		return found, err
 	})
 	switch {

@@ -29,7 +29,7 @@ const (
 	maxTestExcerpt = 64 << 10 // of one output, in bytes; the rest is cut
 )
 
-// RunsTests reports whether a runner said that it can run tests.
+// RunsTests reports whether a runner that was seen lately said that it can run tests.
 func (d *Dispatcher) RunsTests(ctx context.Context) bool {
 	can, err := d.Store.HasTestRunner(ctx)
 	return can || err != nil // an offer shows it
@@ -94,7 +94,8 @@ func (d *Dispatcher) runTests(
 	ctx context.Context, t sia.Task, f sia.Effect, start string, run TestRun, within time.Duration,
 ) (o Outcome, notRun string, err error) {
 	if !d.RunsTests(ctx) {
-		return o, "no runner can run tests, which needs a sandbox and a current version of SIA", nil
+		return o, "no runner that was seen within the last hour can run tests, which needs a sandbox and a current " +
+			"version of SIA", nil
 	}
 	set := t.Settings.Agent
 	r := &remoteTests{Dispatcher: d, owner: rand.Text(), waiting: d.Now(), work: Work{

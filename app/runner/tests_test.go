@@ -6,10 +6,12 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -214,6 +216,127 @@ func TestTestsAreForRunnersThatCan(t *testing.T) {
 	}
 }
 
+// A runner's slot for tests is given no attempt.
+func TestSlotForTestsTakesNoAttempt(t *testing.T) {
+	w := newWorldOf(t, "http://127.0.0.1:1", storetest.SQLite(t), half)
+	ending := make(chan struct{})
+	close(ending) // polls are answered at once
+	w.dispatch.Ending = ending
+	ctx, cancel := context.WithCancelCause(t.Context())
+	done := w.look(ctx, w.head())
+	attempt := w.run(ctx, agent.Input{})
+	for offered := 0; offered < 2; {
+		all, err := w.db.RunnerStandings(t.Context())
+		must(t, err)
+		offered = len(all)
+	}
+	status, b := w.say(w.token, runner.NextTestsPath, []byte("v1"))
+	var o runner.Offer
+	if err := json.Unmarshal(b, &o); status != http.StatusOK || err != nil || o.Work.Run == nil {
+		t.Errorf("%d: %s", status, b)
+	}
+	w.expect(http.StatusNoContent, w.token, runner.NextTestsPath, nil) // the attempt waits
+	if !w.dispatch.RunsTests(t.Context()) {
+		t.Error("the runner can't run tests")
+	}
+	w.expect(http.StatusUnauthorized, runner.NewToken(), runner.NextTestsPath, nil)
+	cancel(errors.New("this server ends"))
+	<-done
+	<-attempt
+}
+
+// A lone runner that makes an attempt runs tests beside it. A server of an older version gives it these afterwards, and
+// nothing else beside the attempt.
+//
+//test:thorough
+func TestTestsBesideAnAttempt(t *testing.T) {
+	self, err := os.Executable()
+	must(t, err)
+	for name, older := range map[string]bool{"this version": false, "an older server": true} {
+		t.Run(name, func(t *testing.T) {
+			var out lockedBuilder
+			log := slog.New(slog.NewTextHandler(&out, nil))
+			box := sandboxtest.New(t, sandbox.Options{Self: []string{self, "forward"}, Stdlib: sandboxtest.Stdlib(t),
+				Logger: log})
+			asked, answer := make(chan bool, 100), make(chan bool)
+			model := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+				asked <- true
+				<-answer
+				rw.WriteHeader(http.StatusBadRequest)
+			}))
+			defer model.Close()
+			w := newWorldOf(t, model.URL, storetest.SQLite(t), half)
+			head := w.head()
+			current, refused := w.server.Config.Handler, make(chan bool, 100)
+			w.server.Config.Handler = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+				if older && r.URL.Path == runner.Prefix+runner.NextTestsPath {
+					rw.Header().Set(runner.Header, "1")
+					http.NotFound(rw, r)
+					refused <- true
+					return
+				}
+				current.ServeHTTP(rw, r)
+			})
+			attempt := w.run(t.Context(), agent.Input{Limits: agent.Limits{Credits: 100 * sia.Credit}})
+			ctx, stop := context.WithCancel(t.Context())
+			ended := make(chan error, 1)
+			go func() {
+				ended <- worker.Run(ctx, worker.Config{Server: w.server.URL, Token: w.token, Dir: cacheDir(t), Sandbox: box,
+					About: "v1, with a sandbox", Attempts: 1, Logger: log})
+			}()
+			<-asked
+			tests := make(chan []sia.CheckRun, 1)
+			go func() {
+				got, err := w.dispatch.Check(t.Context(), w.task, tested, head, []string{"test -f half.go"}, nil)
+				if err != nil {
+					t.Error(err)
+				}
+				tests <- got
+			}()
+			var got []sia.CheckRun
+			if older {
+				<-refused
+			} else {
+				got = <-tests
+			}
+			if len(attempt) > 0 {
+				t.Errorf("the attempt has ended: %+v", <-attempt)
+			}
+			close(answer)
+			<-attempt
+			if older {
+				got = <-tests
+			}
+			if len(got) != 1 || !got[0].Holds {
+				t.Errorf("%+v", got)
+			}
+			stop()
+			must(t, <-ended)
+			if n := strings.Count(out.String(), "msg=\"attempt begins\""); n != 1 {
+				t.Errorf("%d attempts began:\n%s", n, out.String())
+			}
+		})
+	}
+}
+
+// lockedBuilder is a strings.Builder that is safe for concurrent use.
+type lockedBuilder struct {
+	mu  sync.Mutex
+	out strings.Builder
+}
+
+func (b *lockedBuilder) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.out.Write(p)
+}
+
+func (b *lockedBuilder) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.out.String()
+}
+
 // A run of tests whose runner is lost goes to another. After five lost runners it counts as not run, and the effect
 // goes on; a runner that gives it back is not counted.
 func TestLostTests(t *testing.T) {
@@ -282,7 +405,7 @@ func TestTestsWithoutRunner(t *testing.T) {
 	var later atomic.Int64
 	w.dispatch.Now = func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
 	e, err := w.dispatch.Look(t.Context(), w.task, tested, head)
-	if err != nil || !strings.HasPrefix(e.NotRun, "no runner can run tests, which needs a sandbox") {
+	if err != nil || !strings.HasPrefix(e.NotRun, "no runner that was seen within the last hour can run tests") {
 		t.Errorf("%+v, %v", e, err)
 	}
 	done := w.look(t.Context(), head)

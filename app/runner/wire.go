@@ -47,6 +47,7 @@ const Header = "Sia-Runner"
 // Paths below [Prefix]; ModelPath is followed by an index of [Coder.Models].
 const (
 	NextPath      = "next"
+	NextTestsPath = "next/tests" // only for a run of tests; servers of older versions don't know it
 	WorkPath      = "work"
 	BasePath      = "base"
 	HeartbeatPath = "beat"
@@ -63,6 +64,18 @@ const BaseOfTests = "tests"
 
 // CanTest is the query parameter of [NextPath] with which a runner says that it can run tests.
 const CanTest = "tests"
+
+// Takes is what a slot of a runner takes, as a request below [Prefix].
+type Takes string
+
+// What slots take. Beside those for attempts, a runner that can run tests has one for tests alone, so that a pull
+// request does not wait for its attempts to end. That has a path of its own, and no parameter: a server of an older
+// version would ignore a parameter, and give out an attempt.
+const (
+	TakesAttempts Takes = NextPath
+	TakesBoth     Takes = NextPath + "?" + CanTest
+	TakesTests    Takes = NextTestsPath
+)
 
 // ReleaseLost is the query parameter of a release that reports that the attempt could not be run.
 const ReleaseLost = "lost"

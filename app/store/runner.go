@@ -26,6 +26,12 @@ type Runner struct {
 // awayAfter is the time after which a runner is away. One that makes nothing asks for an attempt every half minute.
 const awayAfter = time.Minute
 
+// testsAwayAfter is the time after which no run of tests waits for a runner that was not seen.
+const testsAwayAfter = time.Hour
+
+// TakesTests reports whether a run of tests may wait for the runner: it can run tests, and was seen lately.
+func (r Runner) TakesTests(now time.Time) bool { return r.Tests && now.Sub(r.Seen) < testsAwayAfter }
+
 // Away reports whether a runner makes no attempt and was not seen lately, or never.
 func (r Runner) Away(now time.Time) bool { return len(r.Attempts) == 0 && now.Sub(r.Seen) > awayAfter }
 
@@ -99,8 +105,8 @@ func (s *RunnerStore) MarkRunnerSeen(ctx context.Context, name, about string, te
 		micros(s.now()), about, tests, name)
 }
 
-// HasTestRunner reports whether a runner can run tests, by its last request.
+// HasTestRunner reports whether a run of tests may wait for a runner; see [Runner.TakesTests].
 func (s *RunnerStore) HasTestRunner(ctx context.Context) (bool, error) {
 	return load(ctx, s.DB, "look for a runner of tests", scanValue[bool],
-		`SELECT EXISTS (SELECT 1 FROM runners WHERE tests = 1)`)
+		`SELECT EXISTS (SELECT 1 FROM runners WHERE tests = 1 AND seen_at > ?)`, micros(s.now().Add(-testsAwayAfter)))
 }

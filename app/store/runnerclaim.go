@@ -14,18 +14,20 @@ func (s *RunnerStore) validPass() string {
 }
 
 // ClaimAttempt assigns the oldest waiting attempt to a runner, for the duration of a lease; found is false when none
-// waits. With tests, it prefers a run of tests, because those are short, and a pull request waits for them. pass is the
-// hash of the token for requests about it.
-func (s *RunnerStore) ClaimAttempt(ctx context.Context, runner, pass string, tests bool, lease time.Duration) (
-	a RunnerAttempt, found bool, err error,
-) {
-	preferred := RunnerOffered
-	if tests {
-		preferred = RunnerOfferedTests
+// waits. attempts and tests are what the runner takes: if both, it gets a run of tests first, because those are short,
+// and a pull request waits for them. pass is the hash of the token for requests about it.
+func (s *RunnerStore) ClaimAttempt(
+	ctx context.Context, runner, pass string, attempts, tests bool, lease time.Duration,
+) (a RunnerAttempt, found bool, err error) {
+	one, other := RunnerOffered, RunnerOfferedTests
+	if !tests {
+		other = one
+	} else if !attempts {
+		one = other
 	}
 	var any bool // avoids a write when none waits
 	if err := s.r.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM runner_attempts WHERE state IN (?, ?))`,
-		preferred, RunnerOffered).Scan(&any); err != nil || !any {
+		one, other).Scan(&any); err != nil || !any {
 		return a, false, s.explain("look for an attempt", err)
 	}
 	err = s.write(ctx, "take an attempt", func(tx *sql.Tx) error {
@@ -35,8 +37,8 @@ func (s *RunnerStore) ClaimAttempt(ctx context.Context, runner, pass string, tes
 			WHERE key = (SELECT key FROM runner_attempts WHERE state IN (?, ?) ORDER BY tests_of = '', at, key LIMIT 1)
 				AND state IN (?, ?)
 				AND EXISTS (SELECT 1 FROM runners WHERE name = ?)
-			RETURNING key, task_id, start, coder, work`, RunnerRunning, runner, pass, lease.Microseconds(), preferred,
-			RunnerOffered, preferred, RunnerOffered, runner)
+			RETURNING key, task_id, start, coder, work`, RunnerRunning, runner, pass, lease.Microseconds(), one,
+			other, one, other, runner)
 		err := row.Scan(&a.Key, &a.Task, &a.Start, &a.Coder, &a.Work)
 		found = err == nil
 		return ignoreNoRows(err) // another runner was faster

@@ -42,10 +42,10 @@ func testRunners(t *testing.T, s *fixture) {
 	gone(t, "an unknown token", err)
 	must(t, s.MarkRunnerSeen(ctx, "mill", "v1", true))
 	offer(t, s, begin(t, s, 42), "k", "o")
-	if _, found, err := s.ClaimAttempt(ctx, "nobody", "p0", false, time.Hour); err != nil || found {
+	if _, found, err := s.ClaimAttempt(ctx, "nobody", "p0", true, false, time.Hour); err != nil || found {
 		t.Errorf("taken by a runner that there is not: %v, %v", found, err)
 	}
-	_, _, err = s.ClaimAttempt(ctx, "mill", "p", false, time.Hour)
+	_, _, err = s.ClaimAttempt(ctx, "mill", "p", true, false, time.Hour)
 	must(t, err)
 	all, err := s.Runners(ctx)
 	must(t, err)
@@ -69,7 +69,7 @@ func testRunnerAttempt(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	must(t, s.AddRunner(ctx, "mill", "h"))
 	task := begin(t, s, 42)
-	if _, found, err := s.ClaimAttempt(ctx, "mill", "p", false, time.Hour); err != nil || found {
+	if _, found, err := s.ClaimAttempt(ctx, "mill", "p", true, false, time.Hour); err != nil || found {
 		t.Errorf("taken where none is: %v, %v", found, err)
 	}
 	offer(t, s, task, "k", "o")
@@ -77,7 +77,7 @@ func testRunnerAttempt(t *testing.T, s *fixture) {
 	var all sync.WaitGroup
 	for _, pass := range []string{"p1", "p2", "p3", "p4"} {
 		all.Go(func() {
-			if _, found, err := s.ClaimAttempt(ctx, "mill", pass, false, time.Hour); err != nil || found {
+			if _, found, err := s.ClaimAttempt(ctx, "mill", pass, true, false, time.Hour); err != nil || found {
 				wins.Store(pass, err)
 			}
 		})
@@ -178,7 +178,7 @@ func testRunnerReleases(t *testing.T, s *fixture) {
 	offer(t, s, begin(t, s, 42), "k", "o")
 	for n, lost := range []bool{false, true, false, false, true} {
 		pass := fmt.Sprint("p", n)
-		_, found, err := s.ClaimAttempt(ctx, "mill", pass, false, time.Hour)
+		_, found, err := s.ClaimAttempt(ctx, "mill", pass, true, false, time.Hour)
 		if must(t, err); !found {
 			t.Fatalf("runner %d was offered nothing", n)
 		}
@@ -207,7 +207,7 @@ func testRunnerLost(t *testing.T, s *fixture) {
 	offer(t, s, task, "k", "o")
 	take := func(pass string, lease time.Duration, work string) {
 		t.Helper()
-		a, found, err := s.ClaimAttempt(ctx, "mill", pass, false, lease)
+		a, found, err := s.ClaimAttempt(ctx, "mill", pass, true, false, lease)
 		if must(t, err); !found || string(a.Work) != work {
 			t.Fatalf("took %v: %q", found, a.Work)
 		}
@@ -279,6 +279,11 @@ func testRunnerTests(t *testing.T, s *fixture) {
 	can(true)
 	must(t, s.MarkRunnerSeen(ctx, "mill", "v1", false))
 	can(false)
+	must(t, s.MarkRunnerSeen(ctx, "mill", "v1", true))
+	s.clock.reach(s.clock.now().Add(59 * time.Minute))
+	can(true)
+	s.clock.reach(s.clock.now().Add(time.Minute))
+	can(false) // it is away
 	offer(t, s, task, "k", "o")
 	tests := store.RunnerAttempt{Key: pending[0].Key + " x", TestsOf: pending[0].Key, Task: task, Owner: "o",
 		Start: "abc", Work: []byte("tests")}
@@ -287,20 +292,21 @@ func testRunnerTests(t *testing.T, s *fixture) {
 	if must(t, err); len(all) != 2 || !all[1].Tests || !all[1].Waits() || all[0].Tests || !all[0].Waits() {
 		t.Errorf("standings: %+v", all)
 	}
-	take := func(pass string, tests bool, want string) {
+	take := func(pass string, attempts, tests bool, want string) {
 		t.Helper()
-		a, found, err := s.ClaimAttempt(ctx, "mill", pass, tests, time.Hour)
+		a, found, err := s.ClaimAttempt(ctx, "mill", pass, attempts, tests, time.Hour)
 		if must(t, err); found != (want != "") || a.Key != want {
 			t.Errorf("%s was given %q", pass, a.Key)
 		}
 	}
-	take("p1", true, tests.Key)
+	take("p1", true, true, tests.Key)
+	take("p0", false, true, "") // only the attempt waits
 	must(t, s.ReleaseAttempt(ctx, "p1", true))
 	must(t, s.ReofferAttempt(ctx, tests.Key, "o", tests.Work))
-	take("p2", false, "k")
-	take("p3", false, "")
+	take("p2", true, false, "k")
+	take("p3", true, false, "")
 	must(t, s.PruneRunnerAttempts(ctx)) // the effect of k does not exist
-	take("p4", true, tests.Key)
+	take("p4", false, true, tests.Key)
 	if a, err := s.HeldAttempt(ctx, "p4"); err != nil || a.TestsOf != tests.TestsOf {
 		t.Errorf("held: %+v, %v", a, err)
 	}
@@ -310,5 +316,5 @@ func testRunnerTests(t *testing.T, s *fixture) {
 	if w, err := s.WatchAttempt(ctx, tests.Key, "o2"); err != nil || w.State != store.RunnerDone {
 		t.Errorf("offered by another server: %+v, %v", w, err)
 	}
-	take("p5", true, "")
+	take("p5", true, true, "")
 }

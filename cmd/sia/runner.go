@@ -41,7 +41,7 @@ func (s runnerServer) Validate() error {
 type runnerTaker struct {
 	runnerServer `embed:""`
 	TokenFile    string `help:"File with this runner's token, which sia runner add printed on the server; SIA_RUNNER_TOKEN in the environment is the other way." env:"SIA_RUNNER_TOKEN_FILE" type:"path" placeholder:"FILE"`
-	Attempts     int    `help:"Attempts at the same time." default:"1" env:"SIA_RUNNER_ATTEMPTS" min:"1" max:"10000"`
+	Attempts     int    `help:"Attempts at the same time. A runner that can run tests also takes one run of tests beside them." default:"1" env:"SIA_RUNNER_ATTEMPTS" min:"1" max:"10000"`
 }
 
 // runnerMachine configures where attempts run. It has no flag for keys of GitHub or of models: none are needed.

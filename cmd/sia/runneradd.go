@@ -59,7 +59,7 @@ type listedRunner struct {
 	About    string     `json:"about,omitempty"`
 	Seen     *time.Time `json:"seen,omitempty"`
 	Away     bool       `json:"away"`     // it makes nothing, and was not seen for a minute
-	Tests    bool       `json:"tests"`    // it can run tests
+	Tests    bool       `json:"tests"`    // it can run tests, and was seen in the last hour
 	Attempts []string   `json:"attempts"` // keys of their effects, and of runs of tests
 }
 
@@ -76,7 +76,7 @@ func (c *runnerListCmd) Run(e *cli.Env) error {
 		}
 		var listed []listedRunner
 		for _, r := range all {
-			l := listedRunner{Name: r.Name, About: r.About, Away: r.Away(s.Now()), Tests: r.Tests,
+			l := listedRunner{Name: r.Name, About: r.About, Away: r.Away(s.Now()), Tests: r.TakesTests(s.Now()),
 				Attempts: nonNil(r.Attempts)}
 			if !r.Seen.IsZero() {
 				l.Seen = &r.Seen
@@ -84,7 +84,7 @@ func (c *runnerListCmd) Run(e *cli.Env) error {
 			listed = append(listed, l)
 		}
 		return cli.List(e, c.Format, listed, "There are no runners. `sia runner add NAME` adds one.",
-			[]string{"RUNNER", "LAST SEEN", "MAKES", "IS"}, func(t cli.Table, l listedRunner) {
+			[]string{"RUNNER", "LAST SEEN", "TESTS", "MAKES", "IS"}, func(t cli.Table, l listedRunner) {
 				seen := "never"
 				if l.Seen != nil {
 					seen = l.Seen.UTC().Format("2006-01-02 15:04:05 UTC")
@@ -93,7 +93,11 @@ func (c *runnerListCmd) Run(e *cli.Env) error {
 					}
 				}
 				made := attemptsOf(e.Ctx, s, standings, l.Attempts)
-				t.Rowf("%s\t%s\t%s\t%s", l.Name, seen, cmp.Or(strings.Join(made, "; "), "–"), l.About)
+				tests := "no"
+				if l.Tests {
+					tests = "yes"
+				}
+				t.Rowf("%s\t%s\t%s\t%s\t%s", l.Name, seen, tests, cmp.Or(strings.Join(made, "; "), "–"), l.About)
 			})
 	})
 }

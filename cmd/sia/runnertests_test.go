@@ -100,10 +100,11 @@ func TestRunnerEvidence(t *testing.T) {
 		}
 	}
 	show("tests of attempt 1 wait for a runner since", "task", "show", apptest.Repo+"#1")
-	_, _, err = db.ClaimAttempt(w.ctx, "mill", "p", true, time.Hour)
+	_, _, err = db.ClaimAttempt(w.ctx, "mill", "p", true, true, time.Hour)
 	w.must(err)
 	show("tests of attempt 1 are run by the runner mill", "task", "show", apptest.Repo+"#1")
 	show(apptest.Repo+"#1, tests of attempt 1", "runner", "list")
+	show(`"tests": true`, "runner", "list", "--output", "json")
 }
 
 // An attempt on a runner learns which tests it breaks before it pushes, and repairs them.

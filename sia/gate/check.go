@@ -54,7 +54,7 @@ type check struct {
 	label    string    // name for people, distinct from other checks of that name
 	appID    int64     // of the app; 0: not known
 	workflow *Workflow // workflow run of the job; nil: not a job, or not known
-	file     File      // of the workflow; Unread: not a job, or not known
+	file     File      // of the workflow; Unread: not a job, not known, or a check of the base
 	// indices of the checks in its workflow run because of which it may be skipped: those of the jobs that it needs, with
 	// the check of the run itself, and those for which the file does not show whether it needs them: all if the file is
 	// not known, and the jobs of a reusable workflow that was not expanded
@@ -179,7 +179,7 @@ func (c commit) checksOf(k criterion, rs []Run) []check {
 // newCheck returns the check with the run n that counts, and with the replaced runs
 // as its history.
 func newCheck(k criterion, rs []Run, n Run, w *Workflow) check {
-	c := check{criterion: k, appID: n.AppID, workflow: w, runs: rs, run: n, url: n.URL}
+	c := check{criterion: k, appID: n.AppID, workflow: w, file: File{Unread: true}, runs: rs, run: n, url: n.URL}
 	c.outcome, c.why = concluded(n)
 	var passed, failed bool
 	cancelled := 0
@@ -254,8 +254,8 @@ func concluded(r Run) (outcome, string) {
 }
 
 func statusCheck(s Status) check {
-	c := check{criterion: criterion{app: statusApp, name: s.Context}, appID: s.AppID, url: s.URL, said: s.Description,
-		last: s.UpdatedAt}
+	c := check{criterion: criterion{app: statusApp, name: s.Context}, appID: s.AppID, file: File{Unread: true},
+		url: s.URL, said: s.Description, last: s.UpdatedAt}
 	switch s.State {
 	case "success":
 		c.outcome = green
@@ -277,7 +277,7 @@ func statusCheck(s Status) check {
 // that keeps the run from starting.
 func (c commit) workflowCheck(w Workflow, jobs []check) (check, bool) {
 	out := check{criterion: criterion{workflowApp, w.SuiteID, w.title()}, workflow: &w, url: w.URL,
-		last: w.StartedAt}
+		file: File{Unread: true}, last: w.StartedAt}
 	unfinished, explained := false, false
 	for _, j := range jobs {
 		out.last, out.job = latest(out.last, j.last), max(out.job, j.run.ID)

@@ -1,7 +1,7 @@
 // Package gate judges the checks of one commit: it decides whether the task
 // passes, fails, waits, or needs a re-run of a check, and explains why.
 //
-// [Judge] works in five steps, and each of them only reads what the earlier ones made. Facts are what GitHub
+// [Judge] works in five steps, and each reads what the earlier ones made. Facts are what GitHub
 // reported about the commit and its base, the workflow files, and what rules, settings and people say. Requirements
 // say which checks have to be green, and which of these did not report. The assessment decides the outcome of each
 // check, which differs from the reported one if the check is excused, blocked, awaited or missed. The judgement derives

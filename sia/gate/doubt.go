@@ -72,7 +72,7 @@ func (j *judgement) canDoubt() bool {
 // checks. It returns nil if no re-run is possible, or if the attempt changed what
 // validates it.
 func (j *judgement) weighDoubt() *sia.Doubt {
-	if !j.facts.DoubtKnown || len(j.facts.Tampering) > 0 || !j.canDoubt() {
+	if !j.facts.DoubtKnown || len(j.facts.findings) > 0 || !j.canDoubt() {
 		return nil
 	}
 	all, minutes := 1.0, 0.0

@@ -19,6 +19,11 @@ type facts struct {
 	checks []check    // of the commit
 	onBase []check    // of the base commit
 	named  []Required // what rules and settings require, sorted, without SIA's own check
+
+	// the attempt's changes to tests or protected paths, with those that only the counts of tests show; expectations
+	// means that the issue may ask for all of them
+	findings     []string
+	expectations bool
 }
 
 // maxAhead is the maximum time by which the clock of GitHub, or of a check's app, may be ahead of this one.
@@ -36,13 +41,13 @@ func newFacts(in Input) *facts {
 		if c.last.After(in.Now.Add(maxAhead)) {
 			c.last = time.Time{}
 		}
-		if c.file = (File{Unread: true}); c.workflow != nil && c.app != workflowApp {
+		if c.workflow != nil && c.app != workflowApp {
 			c.file = f.fileOf(*c.workflow)
 		}
 	}
 	f.linkNeeded()
 	f.named = f.allRequired()
-	f.Tampering, f.Expectations = f.tampering()
+	f.findings, f.expectations = f.tampering()
 	return f
 }
 

@@ -274,20 +274,21 @@ func nameOf(key string, says map[string]any) string {
 }
 
 // needs returns the names of the jobs that a check run's job needs, directly or indirectly.
-func (f File) needs(name string) []string {
-	var out []string
-	for next := f.named(name); len(next) > 0; {
-		of := next[0]
-		next = next[1:]
-		for _, need := range of.Needs {
-			if slices.Contains(out, need) {
-				continue
-			}
-			out = append(out, need)
-			for _, j := range f.Jobs {
-				if j.Name == need {
-					next = append(next, j)
-				}
+func (f File) needs(name string) (out []string) {
+	next := f.named(name)
+	if !slices.ContainsFunc(next, func(j Job) bool { return len(j.Needs) > 0 }) {
+		return nil
+	}
+	byName, seen := map[string][]Job{}, map[string]bool{}
+	for _, j := range f.Jobs {
+		byName[j.Name] = append(byName[j.Name], j)
+	}
+	for ; len(next) > 0; next = next[1:] {
+		for _, need := range next[0].Needs {
+			if !seen[need] {
+				seen[need] = true
+				out = append(out, need)
+				next = append(next, byName[need]...)
 			}
 		}
 	}

@@ -52,8 +52,8 @@ func (j *judgement) pass() {
 	}
 	if j.tampered() && !j.facts.Accepted && !j.askedFor() {
 		j.result.Verdict = sia.VerdictTampered
-		if j.facts.Expectations {
-			j.result.Weigh = j.facts.Tampering
+		if j.facts.expectations {
+			j.result.Weigh = j.facts.findings
 		}
 		return
 	}
@@ -93,14 +93,14 @@ func Findings(explain []string) []string {
 
 // tampered reports whether the attempt changed tests or protected files, and explains it.
 func (j *judgement) tampered() bool {
-	for i, t := range j.facts.Tampering {
+	for i, t := range j.facts.findings {
 		j.explain(touched+"%s.", strings.TrimSuffix(t, "."))
 		if j.askedFor() {
 			j.explain("The issue asks for that: “%s”.", j.facts.Weighing.Quotes[i])
 		}
 	}
 	switch {
-	case len(j.facts.Tampering) == 0:
+	case len(j.facts.findings) == 0:
 		return false
 	case j.facts.Accepted:
 		j.explain("A person with write access accepted that.")
@@ -114,7 +114,7 @@ func (j *judgement) tampered() bool {
 // askedFor reports whether the issue asks for all of the changed expectations.
 func (j *judgement) askedFor() bool {
 	f := j.facts
-	return f.Expectations && f.Weighing.AskedFor() && slices.Equal(f.Weighing.Findings, f.Tampering)
+	return f.expectations && f.Weighing.AskedFor() && slices.Equal(f.Weighing.Findings, f.findings)
 }
 
 // awaitTests reports whether a pass has to wait for the tests that SIA runs itself, at most for the time in the

@@ -111,8 +111,9 @@ func (in Input) GreenChecks() []GreenCheck {
 // GreenOnBase returns the green run on the base commit of the same check as a run of the
 // commit, and whether there is one.
 func (in Input) GreenOnBase(run int64) (id int64, ok bool) {
-	f := newFacts(in)
-	for _, c := range f.checks {
+	// counterparts needs no more of the facts
+	f := &facts{Input: in, onBase: commit{in.Base, in.BaseStatuses, in.BaseWorkflows}.checks()}
+	for _, c := range (commit{in.Runs, in.Statuses, in.Workflows}).checks() {
 		if c.run.ID != run {
 			continue
 		}

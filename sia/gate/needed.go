@@ -13,8 +13,11 @@ func (f *facts) linkNeeded() {
 	}
 	for i := range f.checks {
 		c := &f.checks[i]
-		names := c.file.needs(c.name)
-		isNeeded := func(j Job) bool { return slices.Contains(names, j.Name) }
+		names := map[string]bool{}
+		for _, name := range c.file.needs(c.name) {
+			names[name] = true
+		}
+		isNeeded := func(j Job) bool { return names[j.Name] }
 		for k, s := range f.checks {
 			isCalled := func(j Job) bool {
 				return j.Calls != "" && slices.ContainsFunc(jobs[k], func(o Job) bool { return o.Name == j.Name })

@@ -99,7 +99,7 @@ func TestSumIsNotBlamed(t *testing.T) {
 	}
 }
 
-// The time for a workflow run with many jobs does not grow with the cube of their number.
+// The allocations for a workflow run grow with the number of jobs that one job needs, and not with a higher power.
 func TestManyNeededJobs(t *testing.T) {
 	allocations := func(jobs int) float64 {
 		file, all := File{Path: ciPath, Triggers: []Trigger{{Event: "pull_request"}}}, Job{Name: "all"}

@@ -46,7 +46,7 @@ func require(f *facts) *requirements {
 	return r
 }
 
-// explain returns the explanation of what is required; empty if rules or settings name it.
+// explain returns what could not be read, and that every check counts if rules and settings name none.
 func (r *requirements) explain() (out []string) {
 	if r.facts.WorkflowsHidden {
 		out = append(out, runsUnread)

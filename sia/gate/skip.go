@@ -64,8 +64,8 @@ func (a *assessment) missSkipped() {
 // they are blamed, excused or run again. GitHub re-runs a job's dependents with it.
 // https://docs.github.com/en/actions/how-tos/manage-workflow-runs/re-run-workflows-and-jobs
 //
-// A job that needs another such job sees that one's new outcome only if its name comes later. This changes the colour
-// of the check, and not the verdict: neither job counts.
+// A job that needs another such job sees the new outcome only of one that comes before it by name. This changes its own
+// colour, and not the verdict: neither job counts.
 func (a *assessment) follow() {
 	for _, c := range a.checks {
 		if c.outcome != red && c.outcome != toRerun && c.outcome != blocked || !c.sumsUp() {

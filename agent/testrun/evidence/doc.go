@@ -9,8 +9,8 @@
 //     reported.
 //   - Tests are run in batches of groups. A batch's results are cached in a folder under the hash of its inputs
 //     (cache.go): if the process is killed, only one batch is lost, and the base's results serve the next head.
-//   - Results are compared by name (compare.go). For findings, the base's tests are run twice more: different results
-//     are no evidence.
+//   - Results are compared by name (compare.go). For findings, the base's tests are run twice more, and the head's for
+//     tests that fail there: different results are no evidence.
 //   - If the change adds code that may detect tests, the tests are run again as outside of a runner, and as in a CI job
 //     (variants.go).
 //   - Before a push, a shorter check finds tests that fail at the head and not on the base (affected.go). Its results

@@ -74,7 +74,11 @@ func (p *pass) runAll(ctx context.Context) error {
 	if found.edited, err = p.confirmEdited(ctx, found); err != nil {
 		return err
 	}
-	found.addTo(p.out)
+	sure := found
+	if sure.red, err = p.confirmRed(ctx, found); err != nil {
+		return err
+	}
+	sure.addTo(p.out)
 	p.out.Failing = append(p.out.Failing, slices.DeleteFunc(p.failAtHead(), func(test string) bool {
 		return slices.Contains(found.red, test)
 	})...)

@@ -47,7 +47,8 @@ func (p *pods) adopt(found map[string]*corev1.Pod) {
 	defer p.mu.Unlock()
 	for name, pod := range found {
 		if p.known[name] == nil {
-			p.known[name] = &entry{key: pod.Annotations[attemptAnnotation], seen: time.Now(), created: true}
+			_, tests := pod.Annotations[testsAnnotation]
+			p.known[name] = &entry{key: pod.Annotations[attemptAnnotation], seen: time.Now(), created: true, tests: tests}
 		}
 	}
 }
@@ -75,10 +76,7 @@ func (p *pods) look(ctx context.Context) {
 					p.heartbeat(ctx, e)
 				}
 			case p.handle(ctx, name, e, found[name]):
-				p.mu.Lock()
-				delete(p.known, name)
-				p.mu.Unlock()
-				p.wake()
+				p.forget(name)
 			}
 		})
 	}

@@ -24,6 +24,7 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/sia-bot/sia/app/runner"
@@ -42,7 +43,7 @@ type Config struct {
 	Token     string // of the runner
 	Cluster   *Cluster
 	Spec      Spec
-	Attempts  int           // maximum number of Pods
+	Attempts  int           // maximum number of Pods; one with tests may be beside them
 	Pending   time.Duration // timeout for a Pod to start running
 	About     string        // description of the runner, shown by the server
 	Logger    *slog.Logger
@@ -54,12 +55,11 @@ type Config struct {
 // pods is a running runner.
 type pods struct {
 	Config
-	id      string        // of the runner, a label of its Pods
-	changed chan struct{} // notifies awaitCapacity of changes
-
-	listFailed bool // the last look failed; only used by [pods.look]
+	id         string // of the runner, a label of its Pods
+	listFailed bool   // the last look failed; only used by [pods.look]
 
 	mu      sync.Mutex
+	changed chan struct{}     // closed by the next change, for awaitCapacity
 	known   map[string]*entry // by the Pod's name
 	worked  bool              // the cluster has accepted a Pod, at least in a dry run
 	pause   time.Duration
@@ -76,6 +76,7 @@ type entry struct {
 	created   bool
 	ran       bool
 	deleting  bool // has to be deleted
+	tests     bool // the slot for tests took it
 }
 
 // Run takes attempts and runs them in Pods until ctx ends. Then it releases those that do not run yet; the others
@@ -92,14 +93,21 @@ func Run(ctx context.Context, c Config) error {
 		c.Heartbeat = runner.HeartbeatInterval
 	}
 	p := &pods{Config: c, id: "runner-" + runner.Hash(c.Token)[:16], known: map[string]*entry{},
-		changed: make(chan struct{}, 1)}
+		changed: make(chan struct{})}
 	if err := p.check(ctx); err != nil || ctx.Err() != nil {
 		return err
 	}
 	looking, stop := context.WithCancel(ctx)
 	var looks sync.WaitGroup
 	looks.Go(func() { p.watch(looking) })
-	err := p.serve(ctx)
+	slots, serving := errgroup.WithContext(ctx)
+	takes := runner.TakesAttempts
+	if p.Spec.runsTests() {
+		takes = runner.TakesBoth
+		slots.Go(func() error { return p.serve(serving, runner.TakesTests) })
+	}
+	slots.Go(func() error { return p.serve(serving, takes) })
+	err := slots.Wait()
 	stop()
 	looks.Wait()
 	p.shutdown(ctx)
@@ -137,28 +145,37 @@ func (p *pods) check(ctx context.Context) error {
 	}
 }
 
-// serve takes attempts one after the other, and creates their Pods.
-func (p *pods) serve(ctx context.Context) error {
-	for p.awaitCapacity(ctx) {
-		o, err := p.Client.Take(ctx, p.Token, p.about, p.Spec.runsTests(), p.Logger)
+// serve takes attempts, or tests, one after the other, and creates their Pods.
+func (p *pods) serve(ctx context.Context, takes runner.Takes) error {
+	for p.awaitCapacity(ctx, takes == runner.TakesTests) {
+		o, err := p.Client.Take(ctx, p.Token, p.about, takes, p.Logger)
 		switch {
 		case ctx.Err() != nil:
 			return nil //nolint:nilerr // canceled by the caller
 		case err != nil:
 			return err
 		}
-		if err := p.start(ctx, o); err != nil {
+		if err := p.start(ctx, o, takes == runner.TakesTests); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// awaitCapacity waits until another attempt may be taken; false: ctx ended.
-func (p *pods) awaitCapacity(ctx context.Context) bool {
+// awaitCapacity waits until another attempt may be taken, or more tests by their slot; false: ctx ended.
+func (p *pods) awaitCapacity(ctx context.Context, tests bool) bool {
 	for {
 		p.mu.Lock()
-		full, wait := len(p.known) >= p.Attempts, time.Until(p.until)
+		free := p.Attempts
+		if tests {
+			free = 1
+		}
+		for _, e := range p.known {
+			if e.tests == tests {
+				free--
+			}
+		}
+		full, wait, changed := free <= 0, time.Until(p.until), p.changed
 		p.mu.Unlock()
 		if ctx.Err() != nil || !full && wait <= 0 {
 			return ctx.Err() == nil
@@ -169,19 +186,20 @@ func (p *pods) awaitCapacity(ctx context.Context) bool {
 		}
 		select {
 		case <-ctx.Done():
-		case <-p.changed:
+		case <-changed:
 		case <-timer.C:
 		}
 		timer.Stop()
 	}
 }
 
-// wake wakes awaitCapacity.
-func (p *pods) wake() {
-	select {
-	case p.changed <- struct{}{}:
-	default:
-	}
+// forget removes an entry and wakes awaitCapacity.
+func (p *pods) forget(name string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.known, name)
+	close(p.changed)
+	p.changed = make(chan struct{})
 }
 
 // about returns the runner's description with its current problem.
@@ -224,11 +242,15 @@ func (p *pods) recovered() {
 	p.worked, p.pause, p.until, p.problem = true, 0, time.Time{}, ""
 }
 
-// start creates the Pod of an attempt, and then its Secret, which the Pod owns. If that fails it releases the attempt.
-// It returns an error only if the cluster rejects Pods permanently, and has never accepted one.
-func (p *pods) start(ctx context.Context, o *runner.Offer) error {
+// start creates the Pod of an attempt, or of what the slot for tests took, and then its Secret, which the Pod owns. If
+// that fails it releases the attempt. It returns an error only if the cluster rejects Pods permanently, and has never
+// accepted one.
+func (p *pods) start(ctx context.Context, o *runner.Offer, tests bool) error {
 	pod := p.Spec.pod(p.id, p.Cluster.namespace, o)
-	e := &entry{key: o.Work.Key, pass: o.Pass, seen: time.Now(), beat: time.Now()}
+	if tests {
+		pod.Annotations[testsAnnotation] = "true"
+	}
+	e := &entry{key: o.Work.Key, pass: o.Pass, seen: time.Now(), beat: time.Now(), tests: tests}
 	p.mu.Lock()
 	p.known[pod.Name] = e
 	p.mu.Unlock()

@@ -252,13 +252,20 @@ func TestPodHoldsOnlyThePass(t *testing.T) {
 	}
 }
 
-// Tests are run in a Pod of their own, if the template can give it a sandbox.
+// Tests are run in a Pod of their own, if the template can give it a sandbox: one beside the Pods of attempts, also
+// after the runner was started again.
 func TestPodRunsTests(t *testing.T) {
 	var w *world
+	runs, ends := make(chan bool, 10), map[bool]chan struct{}{true: make(chan struct{}), false: make(chan struct{})}
 	w = newWorld(t, func(ctx context.Context, pass string, _ kubesim.Container) (int32, string) {
 		work, err := w.client.Work(ctx, pass)
-		if err != nil || work.Run == nil {
-			return 1, "no tests"
+		if err != nil {
+			return 1, err.Error()
+		}
+		runs <- work.Run != nil
+		<-ends[work.Run != nil]
+		if work.Run == nil {
+			return w.makes(ctx, pass)
 		}
 		b, err := json.Marshal(runner.Outcome{Result: agent.Result{End: sia.EndFinished}, Checks: []sia.CheckRun{
 			{Command: work.Run.Commands[0], Holds: true}}})
@@ -274,12 +281,42 @@ func TestPodRunsTests(t *testing.T) {
 	must(t, err)
 	w.config.Spec.Template, err = pods.ReadTemplate(b)
 	must(t, err)
-	w.pods()
+	stop := w.pods()
+	attempt := w.run(t.Context())
+	if <-runs {
+		t.Fatal("tests run")
+	}
 	w.until("the runner takes tests", func() bool { return w.dispatch.RunsTests(t.Context()) })
-	got, err := w.dispatch.Check(t.Context(), w.task, sia.Effect{Key: "7-1/1/attempt"}, strings.Repeat("a", 40),
-		[]string{"make"}, nil)
-	if err != nil || len(got) != 1 || !got[0].Holds {
-		t.Errorf("%+v, %v", got, err)
+	checked := make(chan []sia.CheckRun, 1)
+	go func() {
+		got, err := w.dispatch.Check(t.Context(), w.task, sia.Effect{Key: "7-1/1/evidence"}, strings.Repeat("a", 40),
+			[]string{"make"}, nil)
+		if err != nil {
+			t.Error(err)
+		}
+		checked <- got
+	}()
+	if !<-runs || len(w.cluster.Pods()) != 2 {
+		t.Fatalf("%d Pods", len(w.cluster.Pods()))
+	}
+	asked := func() int { return w.count(runner.NextPath) + w.count(runner.NextTestsPath) }
+	before := asked()
+	w.looks(3)
+	if n := asked(); n != before {
+		t.Error("more was asked for while both Pods run")
+	}
+	must(t, stop())
+	close(ends[false])
+	finished(t, attempt)
+	w.pods()
+	attempt = w.run(t.Context())
+	if <-runs {
+		t.Error("the tests run again")
+	}
+	finished(t, attempt) // beside the same tests
+	close(ends[true])
+	if got := <-checked; len(got) != 1 || !got[0].Holds {
+		t.Errorf("%+v", got)
 	}
 	w.empty()
 }

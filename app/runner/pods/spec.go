@@ -24,6 +24,7 @@ const (
 	passKey       = "pass"
 
 	attemptAnnotation = "sia-bot.github.io/attempt" // the attempt's key
+	testsAnnotation   = "sia-bot.github.io/tests"   // is set if the slot for tests took it
 )
 
 // Recommended labels:

@@ -38,7 +38,7 @@ type Config struct {
 	PlainHTTP bool   // allows http to another machine
 	Token     string
 	Dir       string           // folder of mirrors, work trees and caches
-	Attempts  int              // maximum number of concurrent attempts
+	Attempts  int              // maximum number of concurrent attempts; one run of tests may be beside them
 	Once      bool             // exit after one attempt
 	Sandbox   *sandbox.Sandbox // nil: no commands are run
 	AgentPath []string         // folders with command agents
@@ -90,23 +90,33 @@ func Run(ctx context.Context, c Config) error {
 	var all sync.WaitGroup
 	var once sync.Once
 	var failed error
-	for range max(1, c.Attempts) {
+	serve := func(takes runner.Takes) {
 		all.Go(func() {
-			if err := w.serve(ctx); err != nil {
+			if err := w.serve(ctx, takes); err != nil {
 				once.Do(func() { failed = err })
 				cancel(err) // stops the others, too
 			}
 		})
 	}
+	takes := runner.TakesAttempts
+	if w.tests.Runs() {
+		takes = runner.TakesBoth
+	}
+	for range max(1, c.Attempts) {
+		serve(takes)
+	}
+	if w.tests.Runs() && !c.Once {
+		serve(runner.TakesTests)
+	}
 	all.Wait()
 	return failed
 }
 
-// serve runs attempts one after the other, whatever their results.
-func (w *worker) serve(ctx context.Context) error {
+// serve runs what a slot takes, one after the other, whatever the results.
+func (w *worker) serve(ctx context.Context, takes runner.Takes) error {
 	about := func() string { return w.About }
 	for ctx.Err() == nil {
-		o, err := w.client.Take(ctx, w.Token, about, w.tests.Runs(), w.Logger)
+		o, err := w.client.Take(ctx, w.Token, about, takes, w.Logger)
 		switch {
 		case ctx.Err() != nil:
 			return nil //nolint:nilerr // canceled by the caller
