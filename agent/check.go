@@ -17,6 +17,7 @@ import (
 	"github.com/sia-bot/sia/sia/failure"
 	"github.com/sia-bot/sia/sia/lazyregexp"
 	"github.com/sia-bot/sia/sia/secret"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // Limits of a check.
@@ -24,6 +25,12 @@ const (
 	checkTimeout      = 10 * time.Minute
 	checkExcerptLines = 15 // lines
 )
+
+// ClipName limits the size of a test's name, or of a reason why tests were not run.
+func ClipName(s string) string { return text.Clip(text.OneLine(s), 300) }
+
+// SandboxFailed is the [sia.CheckRun.Missing] of a command that the sandbox of this machine could not run.
+const SandboxFailed = "it could not be run in the sandbox"
 
 // expectedCheck is a check to run on a change, with its expected outcome.
 type expectedCheck struct {
@@ -48,8 +55,15 @@ func (c expectedCheck) run(ctx context.Context, runner *attemptRunner, env tool.
 		return out
 	}
 	rep, res, err := runAndRead(ctx, runner, out.Command)
-	if err != nil || ctx.Err() != nil {
-		out.Missing = "it could not be run in the sandbox"
+	switch {
+	case errors.Is(err, sandbox.ErrDiscarded):
+		out.Missing = "it could not be run: " + sandbox.ErrDiscarded.Error()
+		return out
+	case err != nil || ctx.Err() != nil:
+		if ctx.Err() == nil {
+			runner.commands.log.WarnContext(ctx, "a check could not be run", "command", out.Command, "error", err)
+		}
+		out.Missing = SandboxFailed
 		return out
 	}
 	if res.OK() {
@@ -59,16 +73,16 @@ func (c expectedCheck) run(ctx context.Context, runner *attemptRunner, env tool.
 		}
 		return out
 	}
-	text := secret.Mask(strings.ToValidUTF8(string(res.Output), "\uFFFD"))
+	output := secret.Mask(strings.ToValidUTF8(string(res.Output), "\uFFFD"))
 	out.Excerpt, out.Class = res.Ending(), string(rep.Class)
 	if excerpt := strings.TrimSpace(secret.Mask(rep.Text)); excerpt != "" {
 		out.Excerpt = excerpt
 	}
 	for _, t := range rep.Tests {
-		out.Tests = append(out.Tests, secret.Mask(t.Name))
+		out.Tests = append(out.Tests, ClipName(secret.Mask(t.Name)))
 	}
-	if out.Excerpt == res.Ending() && strings.TrimSpace(text) != "" {
-		lines := strings.Split(strings.TrimSpace(text), "\n")
+	if out.Excerpt == res.Ending() && strings.TrimSpace(output) != "" {
+		lines := strings.Split(strings.TrimSpace(output), "\n")
 		out.Excerpt = strings.Join(lines[max(0, len(lines)-checkExcerptLines):], "\n")
 	}
 	if b := c.baseline; c.command == "" && !c.fails && b != nil && !b.Holds && b.Missing == "" {
@@ -82,8 +96,8 @@ func (c expectedCheck) run(ctx context.Context, runner *attemptRunner, env tool.
 		out.Holds = !slices.ContainsFunc(out.Tests, func(t string) bool { return !slices.Contains(b.Tests, t) })
 	}
 	if c.fails {
-		out.Holds = isTestFailure(rep.Class, len(out.Tests)) && !notStarted.MatchString(text) &&
-			(len(out.Tests) > 0 || !noTestsRan.MatchString(text))
+		out.Holds = isTestFailure(rep.Class, len(out.Tests)) && !notStarted.MatchString(output) &&
+			(len(out.Tests) > 0 || !noTestsRan.MatchString(output))
 	}
 	return out
 }

@@ -21,6 +21,9 @@ import (
 	"github.com/sia-bot/sia/sia/secret"
 )
 
+// PrepareTimeout limits the setup and the first start of services before commands.
+const PrepareTimeout = setupTimeout + servicesTimeout
+
 // Limits of the data that is kept between setups.
 const (
 	setupTimeout = 10 * time.Minute // for all setup commands of an attempt

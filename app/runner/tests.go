@@ -14,6 +14,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/failure"
 	"github.com/sia-bot/sia/sia/secret"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 const (
@@ -24,8 +25,8 @@ const (
 // Limits of what a runner reports about tests.
 const (
 	maxTestCount   = 10_000_000
-	maxTestName    = 4 << 10  // of one name or reason, in bytes
-	maxTestExcerpt = 64 << 10 // of one output, in bytes
+	maxTestCommand = 4 << 10  // of the command that runs the repository's tests, in bytes
+	maxTestExcerpt = 64 << 10 // of one output, in bytes; the rest is cut
 )
 
 // RunsTests reports whether a runner that was seen lately said that it can run tests.
@@ -62,6 +63,9 @@ func (d *Dispatcher) Affected(
 func (d *Dispatcher) Check(
 	ctx context.Context, t sia.Task, f sia.Effect, commit string, commands []string, baseline *sia.CheckRun,
 ) ([]sia.CheckRun, error) {
+	if len(commands) == 0 {
+		return nil, nil
+	}
 	o, notRun, err := d.runTests(ctx, t, f, commit, TestRun{Commands: commands, Baseline: baseline},
 		time.Duration(len(commands))*commandTime)
 	if notRun != "" {
@@ -80,8 +84,9 @@ type remoteTests struct {
 	key     string
 	owner   string
 
-	running bool
-	since   time.Time // when it began to run, or to wait
+	running time.Time // when its current runner was first seen; zero: it has none
+	waiting time.Time // when it began to wait: first, or for another runner after one was lost
+	lost    int       // number of lost runners
 }
 
 // runTests runs tests on a runner. notRun is the reason, for people, if they were not run.
@@ -93,7 +98,7 @@ func (d *Dispatcher) runTests(
 			"version of SIA", nil
 	}
 	set := t.Settings.Agent
-	r := &remoteTests{Dispatcher: d, owner: rand.Text(), since: d.Now(), work: Work{
+	r := &remoteTests{Dispatcher: d, owner: rand.Text(), waiting: d.Now(), work: Work{
 		Key: f.Key, Repository: d.Key(t), Start: start, Hosts: d.Hosts, Run: &run,
 		Tests: &Tests{Base: string(t.BaseSHA), Services: set.Services, Within: t.Settings.Checks.Evidence.D()},
 		Input: agent.Input{Task: t.ID, Repo: t.Repo.String(), Issue: t.Issue, Setup: set.Setup, Services: set.Services,
@@ -144,16 +149,21 @@ func (r *remoteTests) follow(ctx context.Context) (o Outcome, notRun string, err
 func (r *remoteTests) handle(
 	ctx context.Context, w store.RunnerWatch,
 ) (o Outcome, notRun string, over bool, err error) {
-	if running := w.State == store.RunnerRunning; running != r.running {
-		r.running, r.since = running, r.Now()
+	now := r.Now()
+	if w.State != store.RunnerRunning {
+		r.running = time.Time{}
+	} else if r.running.IsZero() {
+		r.running = now
 	}
-	took := r.Now().Sub(r.since)
-	gone := r.running && (w.Lost || took > r.work.Within())
+	gone := !r.running.IsZero() && (w.Lost || now.Sub(r.running) > r.work.Within())
+	if gone && w.Claims > r.lost { // a claim that was given back is not counted: a full disk must not prolong the wait
+		r.lost, r.waiting = w.Claims, now
+	}
 	switch {
 	case w.State == store.RunnerDone:
 		o, notRun, err = r.finish(ctx, w)
 		return o, notRun, true, err
-	case !r.running && took >= testsWait:
+	case (gone || r.running.IsZero()) && now.Sub(r.waiting) >= testsWait:
 		return o, fmt.Sprintf("no runner that can run tests was free for %d minutes", int(testsWait.Minutes())), true,
 			r.close(ctx)
 	case gone && w.Claims >= maxClaims:
@@ -162,6 +172,7 @@ func (r *remoteTests) handle(
 	case gone:
 		r.Logger.WarnContext(ctx, "a run of tests has lost its runner, or was given back", "effect", r.work.Key, "runner",
 			w.Runner, "lost", w.Claims)
+		r.running = time.Time{} // the next may take it before this is seen
 		err = r.Store.ReofferAttempt(ctx, r.key, r.owner, r.encoded)
 		r.changes.notify()
 	}
@@ -179,9 +190,13 @@ func (r *remoteTests) finish(ctx context.Context, w store.RunnerWatch) (o Outcom
 	case err != nil:
 		notRun = fmt.Sprintf("what the runner %s sent back was refused: %s", w.Runner, err)
 	case o.Failure != nil:
-		notRun = fmt.Sprintf("the runner %s could not run them: %.500s", w.Runner, o.Failure.Message)
+		notRun = fmt.Sprintf("the runner %s could not run them: %s", w.Runner, o.Failure.Message)
 	}
-	return o, secret.Mask(notRun), r.close(ctx)
+	if err := r.close(ctx); err != nil {
+		r.Logger.WarnContext(ctx, "a run of tests is left behind until its effect has ended", "effect", r.work.Key,
+			"error", err)
+	}
+	return o, secret.Mask(notRun), nil
 }
 
 // close deletes the offer, which makes the runner's pass invalid.
@@ -192,18 +207,42 @@ func (r *remoteTests) close(ctx context.Context) error {
 	return err
 }
 
-// decodeTests decodes and validates the outcome of a run of tests, and masks what has the shape of a secret.
+// Clipped returns the outcome of a run of tests with texts of limited length; names and reasons are as long as those of
+// tests that are run on a server.
+func (o Outcome) Clipped() Outcome {
+	if o.Failure != nil {
+		f := *o.Failure
+		f.Message = agent.ClipName(f.Message)
+		o.Failure = &f
+	}
+	o.Evidence = sia.Masked(o.Evidence, agent.ClipName)
+	if o.Affected != nil {
+		o.Affected = &agent.TestsRun{Ran: o.Affected.Ran, Failed: sia.Masked(o.Affected.Failed, agent.ClipName),
+			Log: text.Fit(o.Affected.Log, maxTestExcerpt, text.Tail)}
+	}
+	o.Checks = slices.Clone(o.Checks)
+	for i := range o.Checks {
+		c := &o.Checks[i]
+		c.Missing, c.Tests = agent.ClipName(c.Missing), sia.Masked(c.Tests, agent.ClipName)
+		c.Excerpt = text.Fit(c.Excerpt, maxTestExcerpt, text.Tail)
+	}
+	return o
+}
+
+// decodeTests decodes and validates the outcome of a run of tests, masks what has the shape of a secret, and clips it.
 func decodeTests(b []byte, w Work) (o Outcome, err error) {
-	if o, err = decodeOutcome(b); err != nil || o.Failure != nil {
-		return Outcome{Failure: o.Failure}, err
+	if o, err = decodeOutcome(b); err != nil {
+		return Outcome{}, err
 	}
 	valid := false
 	switch run := w.Run; {
+	case o.Failure != nil:
+		return Outcome{Failure: sia.Masked(o.Failure, secret.Mask)}.Clipped(), nil
 	case run.Evidence && o.Evidence != nil:
 		valid = validEvidence(*o.Evidence, w)
 	case run.Affected && o.Affected != nil:
 		a := o.Affected
-		valid = a.Ran >= 0 && a.Ran <= maxTestCount && len(a.Log) <= maxTestExcerpt && validNames(sia.MaxEvidence, a.Failed)
+		valid = a.Ran >= 0 && a.Ran <= maxTestCount && len(a.Failed) <= sia.MaxEvidence
 	case len(run.Commands) > 0:
 		valid = validChecks(o.Checks, run.Commands)
 	}
@@ -211,21 +250,14 @@ func decodeTests(b []byte, w Work) (o Outcome, err error) {
 		return Outcome{}, errors.New("it is no result of these tests, or larger than may be")
 	}
 	return Outcome{Evidence: sia.Masked(o.Evidence, secret.Mask), Affected: sia.Masked(o.Affected, secret.Mask),
-		Checks: sia.Masked(o.Checks, secret.Mask)}, nil
-}
-
-// validNames reports whether lists of names are within their limits.
-func validNames(most int, lists ...[]string) bool {
-	return !slices.ContainsFunc(lists, func(names []string) bool {
-		return len(names) > most || slices.ContainsFunc(names, func(n string) bool { return len(n) > maxTestName })
-	})
+		Checks: sia.Masked(o.Checks, secret.Mask)}.Clipped(), nil
 }
 
 // validEvidence reports whether evidence is of the asked commits and within its limits.
 func validEvidence(e sia.TestEvidence, w Work) bool {
 	return string(e.Head) == w.Start && string(e.Base) == w.Tests.Base && e.Tests >= 0 && e.Tests <= maxTestCount &&
-		validNames(sia.MaxEvidence, []string{e.Language, e.NotRun}, e.Left, e.Files, e.Early, e.Hushed, e.Red, e.Gone,
-			e.Dropped, e.Broken, e.Edited, e.Differs, e.Failing)
+		!slices.ContainsFunc([][]string{e.Left, e.Files, e.Early, e.Hushed, e.Red, e.Gone, e.Dropped, e.Broken, e.Edited,
+			e.Differs, e.Failing}, func(names []string) bool { return len(names) > sia.MaxEvidence })
 }
 
 // validChecks reports whether results are those of commands, in their order. The repository's tests, which are the last
@@ -236,10 +268,9 @@ func validChecks(got []sia.CheckRun, commands []string) bool {
 		return false
 	}
 	for i, c := range got {
-		same := c.Command == commands[i] || commands[i] == "" && len(c.Command) <= maxTestName
+		same := c.Command == commands[i] || commands[i] == "" && len(c.Command) <= maxTestCommand
 		known := c.Class == "" || slices.Contains(failure.Classes, failure.Class(c.Class))
-		if !same || !known || len(c.Excerpt) > maxTestExcerpt ||
-			!validNames(failure.MaxTests, c.Tests, []string{c.Missing}) {
+		if !same || !known || len(c.Tests) > failure.MaxTests {
 			return false
 		}
 	}

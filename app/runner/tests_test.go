@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -155,10 +156,9 @@ func (w *world) look(ctx context.Context, head string) <-chan looked {
 	for {
 		all, err := w.db.RunnerStandings(w.t.Context())
 		must(w.t, err)
-		for _, a := range all {
-			if a.Tests && a.Waits() || len(out) > 0 {
-				return out
-			}
+		waits := func(a store.RunnerStanding) bool { return a.Tests && a.Waits() }
+		if slices.ContainsFunc(all, waits) || len(out) > 0 {
+			return out
 		}
 	}
 }
@@ -196,6 +196,10 @@ func TestTestsAreForRunnersThatCan(t *testing.T) {
 		w.expect(http.StatusNoContent, o.Pass, runner.ReleasePath, nil)
 	}
 	o := w.takeTests()
+	worst := 2*runner.FetchTimeout + agent.PrepareTimeout + sia.DefaultSettings().Checks.Evidence.D()
+	if o.Work.Within() < worst {
+		t.Errorf("the runner has %s, and may take %s", o.Work.Within(), worst)
+	}
 	if len(o.Work.Coder.Models) != 0 || o.Work.Tests.Base != w.base {
 		t.Errorf("given %+v", o.Work)
 	}
@@ -360,6 +364,40 @@ func TestLostTests(t *testing.T) {
 	}
 }
 
+// Tests that runners only give back, because their disks are full or they find no room for a Pod, wait no longer than
+// those that no runner takes. A lost runner starts that time again.
+func TestTestsGivenBack(t *testing.T) {
+	w := newWorldOf(t, "http://127.0.0.1:1", storetest.SQLite(t), half)
+	head := w.head()
+	var later atomic.Int64
+	w.dispatch.Now = func() time.Time { return time.Now().Add(time.Duration(later.Load())) }
+	release := func(query string) {
+		t.Helper()
+		o := w.takeTests()
+		later.Add(int64(4 * time.Minute))
+		w.expect(http.StatusNoContent, o.Pass, runner.ReleasePath+query, nil)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	done := w.look(ctx, head)
+	for range 3 {
+		release("")
+	}
+	if got := <-done; got.err != nil || got.e.NotRun != "no runner that can run tests was free for 10 minutes" {
+		t.Errorf("given back: %+v", got)
+	}
+	done = w.look(ctx, head)
+	release("")
+	release("?" + runner.ReleaseLost + "=1")
+	release("")
+	release("")
+	o := w.takeTests()
+	w.expect(http.StatusNoContent, o.Pass, runner.ResultPath, outcome(t, runner.Outcome{Evidence: good(o)}))
+	if got := <-done; got.err != nil || got.e.Tests != 3 {
+		t.Errorf("lost once: %+v", got)
+	}
+}
+
 // Tests that no runner takes for ten minutes, or that none can run, count as not run.
 func TestTestsWithoutRunner(t *testing.T) {
 	w := newWorldOf(t, "http://127.0.0.1:1", storetest.SQLite(t), half)
@@ -376,19 +414,61 @@ func TestTestsWithoutRunner(t *testing.T) {
 	if got := <-done; got.err != nil || got.e.NotRun != why || string(got.e.Head) != head {
 		t.Errorf("%+v", got)
 	}
-	done = w.look(t.Context(), head)
-	err = worker.Attempt(t.Context(), worker.Config{Server: w.server.URL, Dir: cacheDir(t),
-		Logger: slog.New(slog.DiscardHandler)}, w.takeTests().Pass) // a Pod without a sandbox
-	if got := <-done; err != nil || got.e.NotRun != "the runner mill could not run them: it has no sandbox" {
-		t.Errorf("%+v, %v", got, err)
-	}
 	must(t, w.db.MarkRunnerSeen(t.Context(), "mill", "v1", false))
 	checks, err := w.dispatch.Check(t.Context(), w.task, tested, head, []string{"make", ""}, nil)
 	if err != nil || len(checks) != 2 || checks[1].Missing == "" || checks[1].Holds {
 		t.Errorf("%+v, %v", checks, err)
 	}
+	if checks, err := w.dispatch.Check(t.Context(), sia.Task{}, tested, head, nil, nil); err != nil || checks != nil {
+		t.Errorf("without commands: %+v, %v", checks, err)
+	}
 	if _, err := w.dispatch.Affected(t.Context(), w.task, tested, head, time.Hour); err == nil {
 		t.Error("affected tests were run")
+	}
+}
+
+// A runner whose machine can't run tests gives them back as lost, whatever hinders it, so that another runs them. What
+// the repository itself causes is the result.
+func TestTestsOnABrokenRunner(t *testing.T) {
+	w := newWorldOf(t, "http://127.0.0.1:1", storetest.SQLite(t), half)
+	head := w.head()
+	broken, err := sandbox.New(sandbox.Options{Bwrap: "/nowhere/bwrap"}, sandbox.Capability{Kind: sandbox.KindFull})
+	must(t, err)
+	full := cacheDir(t)
+	must(t, os.WriteFile(filepath.Join(full, "sandbox"), nil, 0o600)) // instead of the folder of its caches
+	attempt := func(box *sandbox.Sandbox, dir string) error {
+		return worker.Attempt(t.Context(), worker.Config{Server: w.server.URL, Dir: dir, Sandbox: box,
+			Logger: slog.New(slog.NewTextHandler(t.Output(), nil))}, w.takeTests().Pass)
+	}
+	done := w.look(t.Context(), head)
+	for name, why := range map[string]error{
+		"a Pod without a sandbox": attempt(nil, cacheDir(t)),
+		"no folder":               attempt(broken, full),
+	} {
+		if why == nil {
+			t.Errorf("%s: it is a result", name)
+		}
+	}
+	o := w.takeTests()
+	w.expect(http.StatusNoContent, o.Pass, runner.ResultPath, outcome(t, runner.Outcome{Evidence: good(o)}))
+	if got := <-done; got.err != nil || got.e.Tests != 3 {
+		t.Errorf("%+v", got)
+	}
+	checks := make(chan []sia.CheckRun, 1)
+	go func() {
+		got, err := w.dispatch.Check(t.Context(), w.task, tested, head, []string{"make"}, nil)
+		if err != nil {
+			t.Error(err)
+		}
+		checks <- got
+	}()
+	for range 5 {
+		if err := attempt(broken, cacheDir(t)); err == nil {
+			t.Error("a command that no sandbox ran has a result")
+		}
+	}
+	if got := <-checks; len(got) != 1 || !strings.HasPrefix(got[0].Missing, "5 runners took the tests and were lost") {
+		t.Errorf("%+v", got)
 	}
 }
 
@@ -407,7 +487,9 @@ func TestHostileTests(t *testing.T) {
 		"long":         func(o *runner.Outcome) { o.Evidence.Left = []string{strings.Repeat("x", 5000)} },
 		"a count":      func(o *runner.Outcome) { o.Evidence.Tests = -1 },
 		"a secret":     func(o *runner.Outcome) { o.Evidence.Red = []string{"x::" + token} },
-		"a failure":    func(o *runner.Outcome) { o.Failure = &runner.Failure{Message: "no disk: " + token} },
+		"a failure": func(o *runner.Outcome) {
+			o.Failure = &runner.Failure{Message: "no disk: " + token + strings.Repeat(" x", 5000)}
+		},
 	} {
 		done := w.look(t.Context(), head)
 		o := w.takeTests()
@@ -421,8 +503,16 @@ func TestHostileTests(t *testing.T) {
 		switch name {
 		case "a secret":
 			says = ""
+		case "long":
+			says = ""
+			if want := []string{strings.Repeat("x", 299) + "…"}; !slices.Equal(e.Left, want) {
+				t.Errorf("not clipped: %q", e.Left)
+			}
 		case "a failure":
 			says = "the runner mill could not run them: no disk: [secret: "
+			if len(e.NotRun) > 500 {
+				t.Errorf("not clipped: %q", e.NotRun)
+			}
 		}
 		if got.err != nil || !strings.HasPrefix(e.NotRun, says) || strings.Contains(string(encoded(t, e)), token) ||
 			e.NotRun != "" && (len(e.Red) > 0 || string(e.Head) != head) || (says == "") != (e.NotRun == "") {
@@ -436,8 +526,8 @@ func TestHostileTests(t *testing.T) {
 		"another":        {run, {Command: "true", Holds: true}, {Command: "make all"}},
 		"more":           {run, {Command: "make test"}, {Command: "go test"}, {Command: "x"}},
 		"a class":        {run, {Command: "make test", Class: token}},
-		"an excerpt":     {run, {Command: "make test", Excerpt: strings.Repeat("x", 100_000)}},
-		"":               {run, {Command: "make test", Excerpt: token}},
+		"names":          {run, {Command: "make test", Tests: make([]string, 201)}},
+		"":               {run, {Command: "make test", Excerpt: strings.Repeat("x ", 50_000) + token}},
 	} {
 		done := make(chan []sia.CheckRun, 1)
 		go func() {
@@ -451,7 +541,7 @@ func TestHostileTests(t *testing.T) {
 		w.expect(http.StatusNoContent, o.Pass, runner.ResultPath, outcome(t, runner.Outcome{Checks: checks}))
 		got := <-done
 		refused := len(got) == 3 && strings.Contains(got[0].Missing, "was refused") && !got[0].Holds
-		if refused != (name != "") || strings.Contains(string(encoded(t, got)), token) {
+		if refused != (name != "") || len(got[1].Excerpt) > 64<<10 || strings.Contains(string(encoded(t, got)), token) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}

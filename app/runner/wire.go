@@ -103,6 +103,9 @@ const (
 // failed try.
 const MaxWait = 24 * time.Hour
 
+// FetchTimeout is the timeout for a runner to fetch a commit.
+const FetchTimeout = 15 * time.Minute
+
 // LongPoll is how long the server holds a request for an attempt.
 const LongPoll = 25 * time.Second
 
@@ -142,9 +145,14 @@ type Tests struct {
 }
 
 // Within returns how long a runner may have an attempt or a run of tests: its time limit, and an allowance for the
-// start of a machine and the fetch of a commit.
+// start of a machine and the fetch of a commit. The time limit of an attempt includes setup; that of tests includes
+// neither setup nor the fetch of the base.
 func (w Work) Within() time.Duration {
-	return cmp.Or(w.Input.Limits.Time, sia.DefaultSettings().Agent.Timeout.D()) + overtime
+	within := cmp.Or(w.Input.Limits.Time, sia.DefaultSettings().Agent.Timeout.D()) + overtime
+	if w.Run != nil {
+		within += FetchTimeout + agent.PrepareTimeout
+	}
+	return within
 }
 
 // Coder configures the agent of an attempt.

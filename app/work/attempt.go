@@ -24,6 +24,7 @@ import (
 // Kinds of the texts stored per attempt.
 const (
 	textResult    = "result" // the AttemptEnded fact, so that a crash after the work does not repeat it
+	textEnded     = "ended"  // the endedRun that still has to be tested, so that waiting for a runner risks no work
 	textDiff      = "diff"
 	textFinal     = "final-review" // the last final review of a head
 	textDiagnosis = "diagnosis"    // the last diagnosis of the attempt
@@ -49,13 +50,19 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 		begin, end = context.WithTimeout(context.WithoutCancel(ctx), wrapUpTimeout)
 	}
 	defer end()
+	if fact, ok, err := w.savedResult(begin, t, f); err != nil || ok {
+		return fact, err
+	}
+	var ended endedRun
+	if ok, err := w.readJSON(begin, t.ID, f.Attempt, runTextKind(textEnded, f.Run), &ended); err != nil {
+		return nil, err
+	} else if ok {
+		return w.resumeTests(ctx, begin, t, f, ended)
+	}
 	if ctx.Err() != nil { // without saved turns, there is nothing to commit
 		if before, err := w.spent(begin, f); err != nil || before.Turns == 0 {
 			return nil, cmp.Or(err, context.Cause(ctx))
 		}
-	}
-	if fact, ok, err := w.savedResult(begin, t, f); err != nil || ok {
-		return fact, err
 	}
 	r, err := w.newRun(begin, &t, f)
 	past, stopFetch := w.fetchHistory(ctx, t) // while the workspace is being created
@@ -163,46 +170,83 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 		}
 		fact.Ledger = agent.CheckLedger(sia.Masked(res.Ledger, w.Secrets.Mask), turns, fact.Diff.Paths)
 	}
-	if ran, err := w.runTests(ctx, t, r, &fact); err != nil {
-		return nil, err
-	} else if ran {
-		cancel() // the tests may have taken minutes
-		keep, cancel = context.WithTimeout(context.WithoutCancel(ctx), wrapUpTimeout)
-		defer cancel()
+	tests := w.endTests(ctx, t, r, fact)
+	if tests != nil {
+		ended = endedRun{r.start.commit, sia.Masked(fact, w.Secrets.Mask)}
+		if err := w.saveJSON(keep, t.ID, f.Attempt, runTextKind(textEnded, f.Run), ended); err != nil {
+			return nil, err
+		}
+		finished = true
 	}
-	if f.Run == 0 && fact.End == sia.EndFinished && fact.Commit == "" && fact.Reason == "" && !a.Planning {
-		fact.Signals = stuck.Signals(t, stuck.Judged{Empty: true})
-	}
-	if err := w.decisions.decideInterrupt(keep, t, f, fact, interrupt); err != nil {
-		return nil, err
-	}
-	masked := sia.Masked(fact, w.Secrets.Mask)
-	if err := w.saveJSON(keep, t.ID, f.Attempt, runTextKind(textResult, f.Run), masked); err != nil {
+	if err := w.conclude(ctx, t, r, &fact, tests, interrupt); err != nil {
 		return nil, err
 	}
 	finished = true
 	return fact, nil
 }
 
-// runTests runs the tests that an attempt's end requires: the test of a claim that nothing has to be done, or those
-// that distinguish a racer's change from the others'. ran reports whether it ran any.
-func (w *attemptWorker) runTests(
-	ctx context.Context, t sia.Task, r agentRun, fact *sia.AttemptEnded,
-) (ran bool, err error) {
+// endedRun is a run of an agent that has ended, before the tests that its end requires.
+type endedRun struct {
+	Start string // commit
+	Fact  sia.AttemptEnded
+}
+
+// resumeTests concludes an attempt whose process ended during the tests. begin is the context for reading.
+func (w *attemptWorker) resumeTests(
+	ctx, begin context.Context, t sia.Task, f sia.Effect, e endedRun,
+) (sia.Fact, error) {
+	interrupt, err := w.decisions.inForce(begin, t, policies.TypeInterrupt)
+	if err != nil {
+		return nil, err
+	}
+	r := agentRun{effect: f, start: startPoint{commit: e.Start}}
+	r.part, r.number = t.Attempt().PartOf(f.Run)
+	err = w.conclude(ctx, t, r, &e.Fact, w.endTests(ctx, t, r, e.Fact), interrupt)
+	return e.Fact, err
+}
+
+// endTests returns a function that runs the tests that an attempt's end requires: the test of a claim that nothing has
+// to be done, or those that distinguish a racer's change from the others'; nil: none.
+func (w *attemptWorker) endTests(
+	ctx context.Context, t sia.Task, r agentRun, fact sia.AttemptEnded,
+) func(context.Context, *sia.AttemptEnded) error {
 	a := t.Attempt()
 	switch {
 	case r.effect.Run == 0 && fact.End == sia.EndFinished && fact.Reason == "" && !a.Planning && a.Demands == 0 &&
 		!a.Asked && t.Merging == nil:
-		fact.Claim, err = w.checkClaim(ctx, t, r.effect, *fact)
+		return func(ctx context.Context, fact *sia.AttemptEnded) (err error) {
+			fact.Claim, err = w.checkClaim(ctx, t, r.effect, *fact)
+			return err
+		}
 	case r.part != nil && r.part.Kind == sia.PartRacer && fact.Commit != "" && w.ratesRacers(ctx, t):
-		err = w.rateRacer(ctx, t, r, fact)
-	default:
-		return false, nil
+		return func(ctx context.Context, fact *sia.AttemptEnded) error { return w.rateRacer(ctx, t, r, fact) }
 	}
-	if errors.Is(context.Cause(ctx), store.ErrCancelled) {
-		fact.End, fact.Claim, err = sia.EndCancelled, nil, nil
+	return nil
+}
+
+// conclude runs the tests of an attempt's end, unless they are nil, and saves its result.
+func (w *attemptWorker) conclude(ctx context.Context, t sia.Task, r agentRun, fact *sia.AttemptEnded,
+	tests func(context.Context, *sia.AttemptEnded) error, interrupt ruling,
+) error {
+	if tests != nil {
+		err := tests(ctx, fact)
+		if errors.Is(context.Cause(ctx), store.ErrCancelled) {
+			fact.End, fact.Claim, err = sia.EndCancelled, nil, nil
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return true, err
+	f := r.effect
+	keep, cancel := context.WithTimeout(context.WithoutCancel(ctx), wrapUpTimeout)
+	defer cancel()
+	if f.Run == 0 && fact.End == sia.EndFinished && fact.Commit == "" && fact.Reason == "" && !t.Attempt().Planning {
+		fact.Signals = stuck.Signals(t, stuck.Judged{Empty: true})
+	}
+	if err := w.decisions.decideInterrupt(keep, t, f, *fact, interrupt); err != nil {
+		return err
+	}
+	return w.saveJSON(keep, t.ID, f.Attempt, runTextKind(textResult, f.Run), sia.Masked(*fact, w.Secrets.Mask))
 }
 
 // savedTurns returns the turns of an attempt that was interrupted before its result was saved; none if no model had

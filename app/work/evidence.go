@@ -9,6 +9,7 @@ import (
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/locate"
 	"github.com/sia-bot/sia/agent/testrun/evidence"
+	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 )
@@ -20,10 +21,13 @@ func (w *attemptWorker) evidence(ctx context.Context, t sia.Task, f sia.Effect) 
 		return sia.Done{}, nil // superseded by another head
 	}
 	e, err := w.look(ctx, t, f)
-	if err != nil && ctx.Err() != nil && !errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
+	switch {
+	case err == nil:
+	case ctx.Err() != nil && !errors.Is(context.Cause(ctx), context.DeadlineExceeded):
 		return nil, err // it was canceled, or continues after a restart
-	}
-	if err != nil {
+	case ctx.Err() == nil && w.Remote != nil && !store.LastTry(ctx):
+		return nil, err // of the database: a runner's errors are results
+	default:
 		w.Logger.WarnContext(ctx, "tests of a head could not be run", "task", t.ID, "head", t.Head, "error", err)
 		e = sia.TestEvidence{Head: t.Head, Base: t.BaseSHA, NotRun: "the tests could not be run: " + err.Error()}
 	}

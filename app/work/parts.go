@@ -153,6 +153,9 @@ func (w *attemptWorker) baseline(ctx context.Context, t sia.Task, r agentRun) (*
 	if err != nil {
 		return nil, err
 	}
+	if got[0].Missing != "" { // perhaps only for now: no runner was free
+		return c, nil
+	}
 	got[0] = sia.Masked(got[0], w.Secrets.Mask)
 	return &got[0], w.saveJSON(ctx, t.ID, t.Attempt().Number, textBaseline, got[0])
 }
@@ -160,6 +163,9 @@ func (w *attemptWorker) baseline(ctx context.Context, t sia.Task, r agentRun) (*
 // savedBaseline returns the saved baseline; nil: there is none.
 func (w *attemptWorker) savedBaseline(ctx context.Context, t sia.Task) (c *sia.CheckRun, err error) {
 	_, err = w.readJSON(ctx, t.ID, t.Attempt().Number, textBaseline, &c)
+	if c != nil && c.Missing != "" { // of an older version
+		c = nil
+	}
 	return c, err
 }
 

@@ -51,7 +51,7 @@ func (s *Stage) Written() map[string]string {
 			turns, err := s.App.Store.Turns(context.Background(), t.ID, a.Number)
 			s.must(err)
 			s.records(out, fmt.Sprintf("%s attempt %d transcript", t.ID, a.Number), turns)
-			for _, kind := range []string{"diff", "result"} {
+			for _, kind := range []string{"diff", "ended", "result"} {
 				text, _ := s.App.Store.Text(context.Background(), t.ID, a.Number, kind) // not every attempt has one
 				out[fmt.Sprintf("%s attempt %d %s", t.ID, a.Number, kind)] = text
 			}

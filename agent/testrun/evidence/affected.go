@@ -124,7 +124,7 @@ func failedTests(runs map[string]groupRun) (out []string) {
 		}
 		for _, test := range slices.Sorted(maps.Keys(r.Tests)) {
 			if r.Tests[test] == testrun.Failed {
-				out = append(out, clip(g+"::"+test))
+				out = append(out, agent.ClipName(g+"::"+test))
 			}
 		}
 	}

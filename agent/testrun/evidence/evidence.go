@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/testrun"
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
@@ -108,7 +109,7 @@ func (l *look) lookAt(ctx context.Context, lang testrun.Language) error {
 // omit records an omission.
 func (l *look) omit(format string, args ...any) {
 	if s := fmt.Sprintf(format, args...); len(l.out.Left) < sia.MaxEvidence && !slices.Contains(l.out.Left, s) {
-		l.out.Left = append(l.out.Left, clip(s))
+		l.out.Left = append(l.out.Left, agent.ClipName(s))
 	}
 }
 
@@ -130,7 +131,7 @@ func (l *look) finish() {
 			}
 		}
 		for i, s := range *list {
-			(*list)[i] = clip(s)
+			(*list)[i] = agent.ClipName(s)
 		}
 	}
 	if cut > 0 {

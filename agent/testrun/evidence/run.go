@@ -9,10 +9,10 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/service"
 	"github.com/sia-bot/sia/agent/testrun"
 	"github.com/sia-bot/sia/gitops"
-	"github.com/sia-bot/sia/sia/text"
 )
 
 // pass runs the tests of one language.
@@ -236,7 +236,7 @@ func (p *pass) announce(ctx context.Context, n treeName, groups []group, how var
 	if s.Eager && !p.unfetched && p.Runner.Fetches(ctx, p.lang, s, p.change.trees[n]) {
 		step += fmt.Sprintf("; what they need is fetched first, in %.0f minutes at most", testrun.FetchTimeout.Minutes())
 	}
-	p.Begins(clip(step))
+	p.Begins(agent.ClipName(step))
 }
 
 // markUnrun records groups that were not run in a tree, so that their absence is not taken for a deletion.
@@ -314,6 +314,3 @@ func groupRuns(rep testrun.Report) map[string]groupRun {
 	}
 	return out
 }
-
-// clip limits the size of a name or a reason.
-func clip(s string) string { return text.Clip(text.OneLine(s), 300) }

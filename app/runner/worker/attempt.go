@@ -25,9 +25,8 @@ import (
 
 // Timeouts of an attempt.
 const (
-	fetchTimeout = 15 * time.Minute // to fetch the commit
-	packTimeout  = time.Minute      // to commit and pack the work tree
-	askTimeout   = 5 * time.Minute  // for the server to judge it
+	packTimeout = time.Minute     // to commit and pack the work tree
+	askTimeout  = 5 * time.Minute // for the server to judge it
 )
 
 // errStopped is the cause with which the context of an attempt is canceled when a user stops it.
@@ -149,7 +148,7 @@ func (a *attempt) fetch(ctx context.Context, repo *gitops.Repo, commit string, o
 	if repo.HasCommit(commit) {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
+	ctx, cancel := context.WithTimeout(ctx, runner.FetchTimeout)
 	defer cancel()
 	pack, err := a.client.Base(ctx, a.offer.Pass, ofTests)
 	if err != nil {

@@ -3,16 +3,17 @@ package worker
 import (
 	"context"
 	"errors"
-	"syscall"
+	"slices"
 
 	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/app/runner"
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 )
 
-// runTests runs the tests of a [runner.TestRun] and reports their result. If they can't be run, that is the result, as
-// on a server: another runner would find the same.
+// runTests runs the tests of a [runner.TestRun] and reports their result. If the repository is why they can't be run,
+// that is the result, because another runner would find the same. Other errors are of this machine.
 func (a *attempt) runTests(ctx context.Context, repo *gitops.Repo) error {
 	work, o := a.offer.Work, runner.Outcome{Result: agent.Result{End: sia.EndFinished}}
 	if len(work.Run.Commands) == 0 {
@@ -20,18 +21,25 @@ func (a *attempt) runTests(ctx context.Context, repo *gitops.Repo) error {
 			return errors.Join(context.Cause(ctx), err)
 		}
 	}
-	err := errors.New("it has no sandbox") // a Pod, of which its runner could not know that
+	err := errors.New("this machine has no sandbox for tests") // a Pod, of which its runner could not know that
 	if a.tests.Runs() {
 		err = a.testRun(ctx, repo, &o)
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if errors.Is(err, runner.ErrGone) || errors.Is(err, syscall.ENOSPC) {
+	if err != nil && !isOfRepository(err) {
 		return err
 	}
 	o.Failure = failure(err)
-	return a.send(ctx, o, nil)
+	return a.send(ctx, o.Clipped(), nil)
+}
+
+// isOfRepository reports whether tests can't be run because of the repository: its tree, what its commands leave, or
+// the time that they take.
+func isOfRepository(err error) bool {
+	return slices.ContainsFunc([]error{gitops.ErrMissing, gitops.ErrTree, gitops.ErrTooLarge, sandbox.ErrDiscarded,
+		context.DeadlineExceeded}, func(of error) bool { return errors.Is(err, of) })
 }
 
 // testRun runs the tests.
@@ -39,6 +47,9 @@ func (a *attempt) testRun(ctx context.Context, repo *gitops.Repo, o *runner.Outc
 	work := a.offer.Work
 	if run := work.Run; len(run.Commands) > 0 {
 		o.Checks, err = a.check(ctx, repo, *run)
+		if slices.ContainsFunc(o.Checks, func(c sia.CheckRun) bool { return c.Missing == agent.SandboxFailed }) {
+			err = errors.New("the sandbox could not run a command")
+		}
 		return err
 	}
 	wanted := a.wanted(repo, work.Start)
