@@ -28,6 +28,8 @@ type ciTest struct {
 	start    []string // what does
 	file     string   // name of the workflow
 	installs []Command
+	// the workflows run only parts of the tests here, by several commands
+	parts bool
 }
 
 // workflowTests returns the test commands that workflows run for a change: one for each folder and kind, those at the
@@ -65,13 +67,36 @@ func (t top) workflowTests() (all []ciTest) {
 	})
 	var kept []ciTest
 	for _, c := range all {
-		same := func(o ciTest) bool { return o.dir == c.dir && o.kind == c.kind }
-		if len(kept) < maxTested && !slices.ContainsFunc(kept, same) {
+		i := slices.IndexFunc(kept, func(o ciTest) bool { return o.dir == c.dir && o.kind == c.kind })
+		switch {
+		case i < 0 && len(kept) < maxTested:
 			kept = append(kept, c)
+		case i < 0 || !kept[i].isPart():
+		case c.isPart():
+			kept[i].parts = kept[i].parts || !slices.Equal(kept[i].words, c.words)
+		default:
+			kept[i] = c
 		}
 	}
 	return kept
 }
+
+// isPart reports whether a command names files, packages or a script for some tests.
+func (c ciTest) isPart() bool {
+	for i, w := range c.words[1:] {
+		if partOption.MatchString(w) || partFile.MatchString(w) && !strings.HasPrefix(c.words[i], "-") ||
+			strings.HasPrefix(w, "test:") && !wholeScript.MatchString(w) {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	partOption  = regexp.MustCompile(`^(?:-p|--package|--package=.*|--doc|--test|--bin|-k|--test(?:Path|Name)Pattern.*)$`)
+	partFile    = regexp.MustCompile(`\.(?:py|rb|php|[cm]?[jt]sx?)(?:::.*)?$`)
+	wholeScript = regexp.MustCompile(`^test:(?:all|ci|cov|coverage|run|unit)$`)
+)
 
 // forChanges reports whether a workflow with these triggers runs for pull requests, or for pushes to branches.
 func forChanges(on any) bool {
@@ -206,7 +231,8 @@ func testCommand(dir string, words []string) (c ciTest, ok bool) {
 	case jvm.MatchString(program):
 		return c, slices.ContainsFunc(args, jvmWord.MatchString) && !slices.Contains(words, "-DskipTests")
 	case c.kind == "", slices.ContainsFunc(args, otherWork.MatchString),
-		slices.ContainsFunc(append(args, program), needsMore.MatchString), slices.Contains(words, "--no-run"):
+		slices.ContainsFunc(append(args, program), needsMore.MatchString), slices.Contains(words, "--no-run"),
+		slices.Contains(words, "--collect-only"):
 		return c, false
 	case program == "node":
 		return c, slices.Contains(words, "--test")
@@ -255,11 +281,10 @@ func install(words []string) (kind string, c Command) {
 func (c ciTest) command(f finding) Command {
 	own := Command{Why: workflows + "/" + c.file + " runs it"}
 	rest := c.words[1:]
+	if f.test.Line != "" && (c.parts && c.kind != "node" || c.kind == "go" || c.kind == "java") {
+		return f.test
+	}
 	switch c.kind {
-	case "go", "java":
-		if f.test.Line != "" {
-			return f.test
-		}
 	case "rust":
 		if f.test.Line == "" || rest[0] != "test" {
 			return f.test

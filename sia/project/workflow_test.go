@@ -58,6 +58,13 @@ func TestLookAtWorkflows(t *testing.T) {
 		{"Rust", "Rust/cargo; cargo fetch; cargo test --offline --workspace --all-features; ; " +
 			"index.crates.io, static.crates.io", job("run: cargo test --locked --workspace --all-features"),
 			map[string]string{"Cargo.toml": "[workspace]\n"}},
+		{"one for all tests, and others for parts", "JavaScript/npm; npm ci; npx vitest run --coverage; ; " + npm,
+			job("run: node --test a.test.mjs b.test.mjs", "run: npm run test:a11y", "run: npx vitest run --coverage"),
+			map[string]string{"package.json": script, "package-lock.json": ""}},
+		{"parts alone", "Rust/cargo; cargo fetch; cargo test --offline; ; index.crates.io, static.crates.io",
+			job("run: cargo test -p a", "run: cargo test -p b"), map[string]string{"Cargo.toml": "[workspace]\n"}},
+		{"one part", "Rust/cargo; cargo fetch; cargo test --offline -p a; ; index.crates.io, static.crates.io",
+			job("run: cargo test -p a", "run: cargo test -p a"), map[string]string{"Cargo.toml": "[workspace]\n"}},
 		{"PHP", "; composer install --no-progress; vendor/bin/phpunit --testsuite unit; ; " +
 			"repo.packagist.org, api.github.com, codeload.github.com",
 			job("run: composer install --no-progress", "run: vendor/bin/phpunit --testsuite unit"), nil},
