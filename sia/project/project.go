@@ -116,6 +116,12 @@ func (p *proposal) addTested(t top, c ciTest) {
 		f.setup = c.installs
 	}
 	test := c.command(f)
+	if c.env != "" && test.Line != "" && !strings.Contains(test.Line, "|") { // a variable counts for one command
+		test.Line = c.env + test.Line
+		if named := workflows + "/" + c.file; !strings.HasPrefix(test.Why, named) {
+			test.Why += ", and " + named + " sets the variables"
+		}
+	}
 	test.Line = within(c.dir, test.Line)
 	p.addSetup(f.setup)
 	p.addTests(test)

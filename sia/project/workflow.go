@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/sia-bot/sia/sia/yamlfile"
 )
@@ -18,6 +19,9 @@ const workflows = ".github/workflows"
 const (
 	maxWorkflows = 40 // workflow files that are read: each may cost a request to GitHub
 	maxTested    = 4  // folders and kinds of projects whose tests are taken from workflows
+	maxInstalls  = 20 // commands of a job that install packages
+	// maxWords is the maximum length of a command, and of its variables, in bytes; a settings file can contain both.
+	maxWords = 900
 )
 
 // ciTest is a test command of a workflow's job.
@@ -26,6 +30,7 @@ type ciTest struct {
 	kind     string   // kind of project, such as "node"; "script": a script or a target that may test all
 	words    []string // without what only starts the program, such as uv run
 	start    []string // what does
+	env      string   // variables that the job and the step set for it, as assignments for a shell
 	file     string   // name of the workflow
 	installs []Command
 	// the workflows run only parts of the tests here, by several commands
@@ -138,10 +143,14 @@ func jobTests(job map[string]any, folder, file string) (all []ciTest) {
 		run, _ := step["run"].(string)
 		dir, _ := step["working-directory"].(string)
 		for at, words := range simpleCommands(run, cmp.Or(dir, folder)) {
-			if kind, c := install(words); c.Line != "" {
+			if len(at)+len(quoted(words)) > maxWords {
+				continue
+			}
+			if kind, c := install(words); c.Line != "" && len(installs[kind]) < maxInstalls {
 				c.Line, c.Why = within(at, c.Line), workflows+"/"+file+" runs it"
 				installs[kind] = append(installs[kind], c)
 			} else if c, ok := testCommand(at, words); ok {
+				c.env = assignments(job["env"], step["env"])
 				c.file, c.installs = file, installs[c.kind]
 				all = append(all, c)
 			}
@@ -149,6 +158,38 @@ func jobTests(job map[string]any, folder, file string) (all []ciTest) {
 	}
 	return all
 }
+
+// assignments returns the variables of some env sections of a workflow as assignments for a shell; later sections count
+// more. It leaves out those with expressions, and those that are about the machine and not about the tests.
+func assignments(sections ...any) string {
+	values := map[string]string{}
+	for _, s := range sections {
+		section, _ := s.(map[string]any)
+		for name, v := range section {
+			value, isText := v.(string)
+			isPlain := isText && len(value) <= maxValue && !strings.Contains(value, "${{") &&
+				!strings.ContainsFunc(value, func(r rune) bool { return r == '\'' || !unicode.IsPrint(r) })
+			if delete(values, name); isPlain && variable.MatchString(name) && !ofMachine.MatchString(name) {
+				values[name] = value
+			}
+		}
+	}
+	var out strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		out.WriteString(name + "=" + quoted([]string{values[name]}) + " ")
+	}
+	if out.Len() > maxWords {
+		return ""
+	}
+	return out.String()
+}
+
+const maxValue = 200 // bytes of a variable's value
+
+var (
+	variable  = regexp.MustCompile(`^[A-Za-z_]\w*$`)
+	ofMachine = regexp.MustCompile(`^(?:CI|PATH|HOME|(?:GITHUB|RUNNER|ACTIONS|LD)_\w*|\w*(?:_VERSION|COLOR))$`)
+)
 
 // within returns a command that runs another one in a folder.
 func within(dir, line string) string {

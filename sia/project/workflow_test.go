@@ -71,10 +71,19 @@ func TestLookAtWorkflows(t *testing.T) {
 		{".NET", "; dotnet restore; dotnet test a.sln; ; api.nuget.org",
 			job("run: dotnet restore && dotnet build --no-restore && dotnet test a.sln --no-build > out.txt"), nil},
 		{"Gradle", "; ; ./gradlew :a:testDebug; ; ", job("run: ./gradlew :a:testDebug"), nil},
+		{"an environment", "JavaScript/npm; (cd ./a && npm ci); " +
+			"(cd ./a && B='x y' DATABASE_URL=postgres://a:b@localhost:5432/c npm test --silent); ; " + npm,
+			strings.Replace(job("run: npm test\n        working-directory: a\n        env: "+
+				"{B: x y, TOKEN: '${{ secrets.T }}', CI: true, NODE_VERSION: 1, C: \"a'b\", x-y: 1}"), "    steps:",
+				"    env: {DATABASE_URL: 'postgres://a:b@localhost:5432/c', B: z, TOKEN: x}\n    steps:", 1),
+			map[string]string{"a/package.json": script, "a/package-lock.json": ""}},
 		{"variables, patterns and quotes", "; ; make test; ; ",
 			job("run: |\n          # don't\n          A=b timeout make test F=\"$F\" \"x*\"'y z' $(go list) 2>&1 | tee out" +
 				"\n          if true; then make test; fi"),
 			map[string]string{"Makefile": "test:\n"}},
+		{"one that no settings file can contain", "; ; A=b make test; ; ",
+			job("run: make test X="+strings.Repeat("x", 2000), "run: make test\n        env: "+
+				"{A: b, C: "+strings.Repeat("c", 201)+"}"), nil},
 		{"no tests", "JavaScript/npm; ; npm test --silent; ; ", job("run: npm install -g test", "run: echo npm test",
 			"run: black tests", "run: npx playwright test", "run: cargo test --no-run",
 			"run: |\n          pip install pytest"),
@@ -106,6 +115,12 @@ func TestWorkflowIsTheReason(t *testing.T) {
 		".github/workflows/a b.yml": job("run: just test")})
 	if want := ".github/workflows/ci.yml runs it"; p.Test.Why != want || len(p.Others) > 0 {
 		t.Errorf("%+v", p)
+	}
+	p = look(map[string]string{"go.mod": "module x\n",
+		".github/workflows/ci.yml": job("run: go test\n        env: {A: b}")})
+	const want = "go.mod makes the whole folder one module, and .github/workflows/ci.yml sets the variables"
+	if p.Test.Line != "A=b go test ./..." || p.Test.Why != want {
+		t.Errorf("%+v", p.Test)
 	}
 }
 
