@@ -70,7 +70,7 @@ func simpleCommands(script, folder string) iter.Seq2[string, []string] {
 
 // into returns the folder to which a change of folder leads.
 func into(dir, to string) string {
-	if to == "" || strings.HasPrefix(to, "/") {
+	if to == "" || strings.HasPrefix(to, "/") || len(dir)+len(to) > maxWords {
 		return "/" + to
 	}
 	return path.Join(dir, to)
@@ -108,7 +108,7 @@ func shellCommands(script string) (all [][]string) {
 		if isUnknown || strings.ContainsFunc(text, func(r rune) bool { return r == '\'' || !unicode.IsPrint(r) }) {
 			text = unknown
 		}
-		if word += text; strings.Contains(word, unknown) {
+		if word += text; len(word) > maxWords || strings.Contains(word, unknown) {
 			word = unknown
 		}
 	}

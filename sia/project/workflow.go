@@ -17,7 +17,11 @@ import (
 const workflows = ".github/workflows"
 
 const (
-	maxWorkflows = 40 // workflow files that are read: each may cost a request to GitHub
+	maxWorkflows = 40        // workflow files that are read: each may cost a request to GitHub
+	maxWorkflow  = 128 << 10 // bytes of a workflow file
+	maxText      = 512 << 10 // bytes of all of them
+	maxScript    = 16 << 10  // bytes of a step's script
+	maxJobs      = 100
 	maxTested    = 4  // folders and kinds of projects whose tests are taken from workflows
 	maxInstalls  = 20 // commands of a job that install packages
 	// maxWords is the maximum length of a command, and of its variables, in bytes; a settings file can contain both.
@@ -47,14 +51,18 @@ func (t top) workflowTests() (all []ciTest) {
 		}
 	}
 	slices.Sort(files)
+	left := maxText
 	for _, name := range files[:min(len(files), maxWorkflows)] {
 		text, _ := t.read(workflows + "/" + name)
-		doc, _ := yamlfile.Values(text)
-		root, _ := doc.(map[string]any)
-		if !forChanges(root["on"]) {
+		if left -= len(text); len(text) > maxWorkflow || left < 0 {
 			continue
 		}
+		doc, _ := yamlfile.Values(text)
+		root, _ := doc.(map[string]any)
 		jobs, _ := root["jobs"].(map[string]any)
+		if !forChanges(root["on"]) || len(jobs) > maxJobs {
+			continue
+		}
 		keys := slices.Sorted(maps.Keys(jobs))
 		slices.SortStableFunc(keys, func(a, b string) int { // as the owner ordered them
 			return cmp.Compare(bytes.Index(text, []byte("\n  "+a+":")), bytes.Index(text, []byte("\n  "+b+":")))
@@ -67,9 +75,13 @@ func (t top) workflowTests() (all []ciTest) {
 			all = append(all, jobTests(job, workingFolder(job, workingFolder(root, "")), name)...)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b ciTest) int {
-		return cmp.Compare(strings.Count("/"+a.dir, "/"), strings.Count("/"+b.dir, "/"))
-	})
+	depth := func(c ciTest) int {
+		if c.dir == "." {
+			return 0
+		}
+		return 1 + strings.Count(c.dir, "/")
+	}
+	slices.SortStableFunc(all, func(a, b ciTest) int { return cmp.Compare(depth(a), depth(b)) })
 	var kept []ciTest
 	for _, c := range all {
 		i := slices.IndexFunc(kept, func(o ciTest) bool { return o.dir == c.dir && o.kind == c.kind })
@@ -141,6 +153,9 @@ func jobTests(job map[string]any, folder, file string) (all []ciTest) {
 	for _, s := range steps {
 		step, _ := s.(map[string]any)
 		run, _ := step["run"].(string)
+		if len(run) > maxScript {
+			continue
+		}
 		dir, _ := step["working-directory"].(string)
 		for at, words := range simpleCommands(run, cmp.Or(dir, folder)) {
 			if len(at)+len(quoted(words)) > maxWords {
