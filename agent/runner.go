@@ -205,6 +205,7 @@ func (w *attemptRunner) toolEnv(fetch bool) []string {
 		"CARGO_TARGET_DIR=" + buildAt + "/cargo",
 		"GRADLE_USER_HOME=" + deps + "/gradle", "MAVEN_OPTS=-Dmaven.repo.local=" + deps + "/maven",
 		"BUNDLE_PATH=" + deps + "/bundle", "COMPOSER_CACHE_DIR=" + deps + "/composer",
+		"NUGET_PACKAGES=" + deps + "/nuget", "PUB_CACHE=" + deps + "/pub",
 	}
 }
 

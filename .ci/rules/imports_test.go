@@ -35,9 +35,10 @@ const module = "github.com/sia-bot/sia"
 //	→ sia → base
 var layers = [][]string{
 	{"sia/lazyregexp"},
-	{"sia/gitignore", "sia/glob", "sia/invalid", "sia/junit", "sia/keyword", "sia/plan", "sia/project", "sia/text",
-		"sia/view", "sia/visible"},
+	{"sia/gitignore", "sia/glob", "sia/invalid", "sia/junit", "sia/keyword", "sia/plan", "sia/text", "sia/view",
+		"sia/visible"},
 	{"sia/yamlfile"},
+	{"sia/project"},
 	{"sia"},
 	{"sia/...", "agent/tool/symbol"},
 	{"agent/locate"},

@@ -26,8 +26,8 @@ type testArgs struct {
 func callTest(ctx context.Context, env Env, a testArgs) (Result, error) {
 	command := TestCommand(env)
 	if command == "" {
-		return Result{}, errors.New("no way to test this repository was found (go.mod, package.json, Cargo.toml, pom.xml, " +
-			"pytest, a test target in Makefile); use run with the right command")
+		return Result{}, errors.New("no way to test this repository was found (a workflow that tests, go.mod, package.json, " +
+			"Cargo.toml, pom.xml, pytest, a test target in Makefile); use run with the right command")
 	}
 	r, changed, err := runCommand(ctx, env, command, a.Seconds)
 	if err != nil {
@@ -70,23 +70,22 @@ func lastLines(text string, n int) string {
 	return strings.Join(lines[max(0, len(lines)-n):], "") + "\n"
 }
 
-// TestCommand returns the test command of a repository: the configured one, or a guess from the files at its root; ""
-// if there is none.
+// TestCommand returns the test command of a repository: the configured one, or a guess from its workflows and files;
+// "" if there is none.
 func TestCommand(env Env) string {
 	if env.Test != "" {
 		return env.Test
 	}
-	entries, err := fs.ReadDir(env.Root.FS(), ".")
-	if err != nil {
-		return ""
-	}
-	names := make([]string, len(entries))
-	for i, e := range entries {
-		if names[i] = e.Name(); e.IsDir() {
-			names[i] += "/"
+	return project.Look(func(dir string) []string {
+		entries, _ := fs.ReadDir(env.Root.FS(), dir)
+		names := make([]string, len(entries))
+		for i, e := range entries {
+			if names[i] = e.Name(); e.IsDir() {
+				names[i] += "/"
+			}
 		}
-	}
-	return project.Look(names, func(p string) ([]byte, bool) {
+		return names
+	}, func(p string) ([]byte, bool) {
 		b, _, err := readText(env.Root, p)
 		return b, err == nil
 	}).Test.Line

@@ -75,7 +75,7 @@ func asks(w *wire) map[string]func(context.Context) error {
 		},
 		"commit": func(ctx context.Context) error { _, err := r.Commit(ctx, "abc"); return err },
 		"file":   func(ctx context.Context) error { _, _, err := r.File(ctx, "abc", "a.yml", 100); return err },
-		"top":    func(ctx context.Context) error { _, err := r.Top(ctx, "abc"); return err },
+		"top":    func(ctx context.Context) error { _, err := r.Names(ctx, "abc", "."); return err },
 		"folder": func(ctx context.Context) error { _, err := r.Dir(ctx, "abc", "a"); return err },
 		"open issue": func(ctx context.Context) error {
 			_, err := r.CreateIssue(ctx, NewIssue{Marker: marker, Title: "t"})

@@ -65,12 +65,15 @@ func (r *Repo) File(ctx context.Context, sha, name string, limit int) (content [
 	return []byte(text), true, r.app.failure(err, "%s", op)
 }
 
-// Top returns the names in the root of a commit; a folder's ends with a slash. It omits everything else, such as
-// links and submodules. GitHub lists at most 1,000.
+// Names returns the names in a folder of a commit, or none if the folder does not exist; "." is the top. A folder's
+// name ends with a slash. It omits everything else, such as links and submodules. GitHub lists at most 1,000.
 // https://docs.github.com/en/rest/repos/contents#get-repository-content
-func (r *Repo) Top(ctx context.Context, sha string) (names []string, err error) {
-	_, list, _, err := r.gh.Repositories.GetContents(ctx, r.repo.Owner, r.repo.Name, "",
+func (r *Repo) Names(ctx context.Context, sha, dir string) (names []string, err error) {
+	_, list, _, err := r.gh.Repositories.GetContents(ctx, r.repo.Owner, r.repo.Name, strings.TrimPrefix(dir, "."),
 		&gh.RepositoryContentGetOptions{Ref: sha})
+	if dir != "." && statusOf(err) == http.StatusNotFound {
+		return nil, nil
+	}
 	for _, e := range list {
 		switch e.GetType() {
 		case "file":
@@ -79,7 +82,7 @@ func (r *Repo) Top(ctx context.Context, sha string) (names []string, err error) 
 			names = append(names, e.GetName()+"/")
 		}
 	}
-	return names, r.app.failure(err, "list the top of %s at %s", r.repo, shortSHA(sha))
+	return names, r.app.failure(err, "list %s of %s at %s", dir, r.repo, shortSHA(sha))
 }
 
 // Dir returns the paths of the files in a folder of a commit, or none if the folder does not exist. GitHub lists at

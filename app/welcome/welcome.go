@@ -173,24 +173,24 @@ func (w *Welcomer) propose(
 }
 
 // detectProject detects the kind of project at a commit. It uses GitHub's API, which fetches only a few files.
-func detectProject(ctx context.Context, repo *github.Repo, sha string) (project.Project, error) {
-	names, err := repo.Top(ctx, sha)
-	if err != nil {
-		return project.Project{}, err
-	}
-	var failed error
-	found := project.Look(names, func(name string) ([]byte, bool) {
-		if failed != nil {
+func detectProject(ctx context.Context, repo *github.Repo, sha string) (found project.Project, err error) {
+	found = project.Look(func(dir string) (names []string) {
+		if err == nil {
+			names, err = repo.Names(ctx, sha, dir)
+		}
+		return names
+	}, func(name string) (b []byte, ok bool) {
+		if err != nil {
 			return nil, false
 		}
-		b, ok, err := repo.File(ctx, sha, name, maxFile)
+		b, ok, err = repo.File(ctx, sha, name, maxFile)
 		if errors.Is(err, github.ErrTooLarge) {
+			err = nil
 			return nil, false
 		}
-		failed = err
 		return b, ok && err == nil
 	})
-	return found, failed
+	return found, err
 }
 
 // required returns the names of the checks that a branch's rules require.

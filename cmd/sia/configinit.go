@@ -47,7 +47,7 @@ func (c *configInitCmd) Run(e *cli.Env) error {
 	file, differs := config.Proposal{Project: found, Allowed: func(string) bool { return true }}.File()
 	if c.Write {
 		if !differs {
-			return errors.New("nothing at the top of the folder needs a setting, so nothing was written; " +
+			return errors.New("nothing was found that needs a setting, so nothing was written; " +
 				"without a file the defaults hold (sia config explain)")
 		}
 		if err := writeNew(root, config.Path, file); err != nil {
@@ -71,24 +71,28 @@ func (c *configInitCmd) Run(e *cli.Env) error {
 // lookAtFolder returns the kind of project in a folder. It skips links that lead out of the folder, and anything but
 // folders and regular files.
 func lookAtFolder(ctx context.Context, root *os.Root) (project.Project, error) {
-	entries, err := fs.ReadDir(root.FS(), ".")
-	if err != nil {
+	if _, err := fs.ReadDir(root.FS(), "."); err != nil {
 		return project.Project{}, fmt.Errorf("list %s: %w", root.Name(), err)
 	}
-	var names []string
-	for _, entry := range entries {
-		st, err := root.Stat(entry.Name())
-		switch {
-		case err != nil: // such as a link that leads out
-		case st.IsDir():
-			names = append(names, entry.Name()+"/")
-		case st.Mode().IsRegular():
-			names = append(names, entry.Name())
+	return project.Look(func(dir string) (names []string) {
+		entries, _ := fs.ReadDir(root.FS(), dir)
+		for _, entry := range entries {
+			st, err := root.Stat(path.Join(dir, entry.Name()))
+			switch {
+			case err != nil: // such as a link that leads out
+			case st.IsDir():
+				names = append(names, entry.Name()+"/")
+			case st.Mode().IsRegular():
+				names = append(names, entry.Name())
+			}
 		}
-	}
-	modules, _ := (localGit{root.Name()}).run(ctx, "ls-files", "-z", "--", "*/go.mod") // there may be no repository
-	names = append(names, strings.FieldsFunc(string(modules), func(c rune) bool { return c == 0 })...)
-	return project.Look(names, func(name string) ([]byte, bool) {
+		if dir == "." {
+			// there may be no repository
+			modules, _ := (localGit{root.Name()}).run(ctx, "ls-files", "-z", "--", "*/go.mod")
+			names = append(names, strings.FieldsFunc(string(modules), func(c rune) bool { return c == 0 })...)
+		}
+		return names
+	}, func(name string) ([]byte, bool) {
 		st, err := root.Stat(name)
 		if err != nil || !st.Mode().IsRegular() || st.Size() > project.MaxFile {
 			return nil, false

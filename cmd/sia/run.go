@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -319,9 +320,9 @@ func (c *runCmd) complete(ctx context.Context, j *localJob) error {
 	if err != nil {
 		return err
 	}
-	names, modules, submodules := treeNames(tree)
+	names, submodules := treeNames(tree)
 	j.submodules = submodules
-	found := project.Look(append(names, modules...), func(path string) ([]byte, bool) {
+	found := project.Look(func(dir string) []string { return names[dir] }, func(path string) ([]byte, bool) {
 		text, err := j.git.run(ctx, "show", j.base+":"+path)
 		return text, err == nil && len(text) <= project.MaxFile
 	})
@@ -358,29 +359,29 @@ func (c *runCmd) complete(ctx context.Context, j *localJob) error {
 	return nil
 }
 
-// treeNames returns, from the output of git ls-tree -r -t -z, the names at the top of a tree, with a slash after
-// folders, and the paths of all Go modules and submodules.
-func treeNames(tree []byte) (top, modules, submodules []string) {
+// treeNames returns, from the output of git ls-tree -r -t -z, the names in each folder of a tree, with a slash after
+// folders, and the paths of submodules. The names of the top, ".", include the paths of all Go modules.
+func treeNames(tree []byte) (names map[string][]string, submodules []string) {
+	names = map[string][]string{}
 	for entry := range strings.SplitSeq(string(tree), "\x00") {
 		about, name, ok := strings.Cut(entry, "\t")
 		if !ok {
 			continue
 		}
-		kind := strings.Fields(about)[1]
-		if kind == "commit" {
+		kind, dir := strings.Fields(about)[1], path.Dir(name)
+		switch kind {
+		case "commit":
 			submodules = append(submodules, name)
+		case "tree":
+			names[dir] = append(names[dir], path.Base(name)+"/")
+			continue
 		}
-		switch {
-		case strings.HasSuffix(name, "/go.mod"):
-			modules = append(modules, name)
-		case strings.Contains(name, "/"):
-		case kind == "tree":
-			top = append(top, name+"/")
-		default:
-			top = append(top, name)
+		names[dir] = append(names[dir], path.Base(name))
+		if dir != "." && path.Base(name) == "go.mod" {
+			names["."] = append(names["."], name)
 		}
 	}
-	return top, modules, submodules
+	return names, submodules
 }
 
 // budget describes the budget of the run.

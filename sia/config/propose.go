@@ -35,7 +35,7 @@ const proposalHead = `# How SIA works on this repository. Only what differs from
 func (p Proposal) File() (file []byte, differs bool) {
 	var b strings.Builder
 	b.WriteString(proposalHead)
-	b.WriteString("#\n# Found at the top of the repository: " + found(p.Project) + ".\n")
+	b.WriteString("#\n# Found in the repository: " + found(p.Project) + ".\n")
 	var agent strings.Builder
 	on, off := p.setup()
 	if len(on) > 0 {

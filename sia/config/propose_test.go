@@ -16,8 +16,18 @@ import (
 
 func anyHost(string) bool { return true }
 
+// atTop lists names at the top, and no other folder.
+func atTop(names ...string) func(string) []string {
+	return func(dir string) []string {
+		if dir == "." {
+			return names
+		}
+		return nil
+	}
+}
+
 func TestProposal(t *testing.T) {
-	p := project.Look([]string{"go.mod", "package.json", "package-lock.json"}, func(name string) ([]byte, bool) {
+	p := project.Look(atTop("go.mod", "package.json", "package-lock.json"), func(name string) ([]byte, bool) {
 		text, ok := map[string]string{"go.mod": "require x", "package.json": `{"scripts":{"test":"x"}}`}[name]
 		return []byte(text), ok
 	})
@@ -64,7 +74,7 @@ func TestProposalOfNothing(t *testing.T) {
 func TestProposalOfHostileNames(t *testing.T) {
 	for _, end := range []string{"\n", "\r", "\u2028"} {
 		name := "test_a" + end + "label: theirs #.py"
-		p := project.Look([]string{name}, func(string) ([]byte, bool) { return []byte("import unittest"), true })
+		p := project.Look(atTop(name), func(string) ([]byte, bool) { return []byte("import unittest"), true })
 		file, _ := config.Proposal{Project: p, Allowed: anyHost}.File()
 		want := sia.DefaultSettings()
 		want.Agent.Test = "python3 -m unittest discover"

@@ -3,6 +3,8 @@ package gate
 import (
 	"maps"
 	"slices"
+
+	"github.com/sia-bot/sia/sia/yamlfile"
 )
 
 // Service is a service container of a job of a workflow file.
@@ -17,7 +19,7 @@ type Service struct {
 // (https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax#jobsjob_idservices). It returns
 // none for a file that can't be parsed.
 func Services(text []byte) (out []Service) {
-	doc, err := document(text)
+	doc, err := yamlfile.Values(text)
 	if err != nil {
 		return nil
 	}

@@ -36,6 +36,7 @@ func node(t top) finding {
 	f.language.Manager, install = nodeInstall(t, p)
 	if install.Line != "" {
 		f.setup = []Command{install}
+		f.locked = strings.HasSuffix(install.Why, " is there")
 	}
 	switch script := p.Scripts["test"]; {
 	case script != "" && !noTest.MatchString(script):

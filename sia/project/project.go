@@ -1,6 +1,7 @@
 package project
 
 import (
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -43,51 +44,169 @@ func (p Project) Hosts() (all []string) {
 	return all
 }
 
-// Look detects the project in a folder. names are its top-level names; a folder's name ends with a slash. They may
-// include the paths of deeper go.mod files, which it does not search for. read returns the content of a file by its
-// path with slashes, and false if there is none that can be read; it is called for few files, chosen by names.
-func Look(names []string, read func(path string) ([]byte, bool)) Project {
-	at := top{names: make(map[string]bool, len(names)), read: read}
-	for _, n := range names {
-		at.names[n] = true
-	}
-	var p Project
-	var tests, more, untested []Command
-	var tested bool // a language with tests was found
-	for _, look := range []func(top) finding{golang, node, python, rust, maven, makefile, guessed} {
-		f := look(at)
+// Look detects the project in a folder. list returns the names in a folder, where "." is the top, and a folder's name
+// ends with a slash; none if it can't be listed. The names of the top may include the paths of deeper go.mod files,
+// which Look does not search for. read returns the content of a file by its path with slashes, and false if there is
+// none that can be read. Both are called for few names.
+func Look(list func(dir string) []string, read func(path string) ([]byte, bool)) Project {
+	t := top{list: list, read: read}.in(".")
+	p := proposal{found: t.inspect(), tested: map[string]bool{}}
+	for _, f := range p.found {
 		if f.language.Name != "" {
 			p.Languages = append(p.Languages, f.language)
 		}
-		if f.test.Line == "" {
-			untested = append(untested, f.setup...)
-			continue
-		}
-		tested = tested || f.language.Name != ""
-		tests, p.Setup = append(tests, f.test), append(p.Setup, f.setup...)
-		more = append(more, f.more...)
 	}
-	if !tested { // else setup without tests may only serve linters or documents
-		p.Setup = append(p.Setup, untested...)
+	for _, c := range t.workflowTests() {
+		p.addTested(t, c)
 	}
-	if len(tests) > 0 {
-		p.Test, p.Others = tests[0], append(tests[1:], more...)
-	}
-	return p
+	p.addOthers()
+	return p.Project
 }
 
-// finding is the result of one detector; any field may be empty.
+// proposal is a project while it is detected.
+type proposal struct {
+	Project
+	found  []finding       // what the files at the top say
+	tested map[string]bool // kinds of the top that workflows test
+}
+
+func (p *proposal) addSetup(setup []Command) {
+	for _, c := range setup {
+		if !slices.ContainsFunc(p.Setup, func(o Command) bool { return o.Line == c.Line }) {
+			p.Setup = append(p.Setup, c)
+		}
+	}
+}
+
+func (p *proposal) addTests(tests ...Command) {
+	for _, c := range tests {
+		if p.Test.Line == "" {
+			p.Test = c
+		} else if c.Line != "" {
+			p.Others = append(p.Others, c)
+		}
+	}
+}
+
+// addTested adds a test that a workflow runs. It is prepared as the files in its folder say. If they have no lock file,
+// the lock file at the top counts, or what the workflow installs before.
+func (p *proposal) addTested(t top, c ciTest) {
+	f := ofKind(p.found, c.kind)
+	if c.dir == "." {
+		p.tested[c.kind] = true
+	} else {
+		here := t.in(c.dir)
+		if len(here.names) == 0 {
+			return // such as a folder that only exists in the workflow
+		}
+		outer := f
+		f = ofKind(here.inspect(), c.kind)
+		for i := range f.setup {
+			f.setup[i].Line = within(c.dir, f.setup[i].Line)
+		}
+		if f.language.Name != "" {
+			f.language.Why = path.Join(c.dir, f.language.Why)
+			p.Languages = append(p.Languages, f.language)
+			if outer.locked && !f.locked {
+				f.setup, f.run, f.locked = outer.setup, outer.run, true
+			}
+		}
+	}
+	if len(c.installs) > 0 && !f.locked {
+		f.setup = c.installs
+	}
+	test := c.command(f)
+	if c.env != "" && test.Line != "" && !strings.Contains(test.Line, "|") { // a variable counts for one command
+		test.Line = c.env + test.Line
+		if named := workflows + "/" + c.file; !strings.HasPrefix(test.Why, named) {
+			test.Why += ", and " + named + " sets the variables"
+		}
+	}
+	test.Line = within(c.dir, test.Line)
+	p.addSetup(f.setup)
+	p.addTests(test)
+	if c.dir == "." {
+		p.addTests(f.more...)
+	}
+}
+
+// addOthers adds the tests that only the files at the top show, unless workflows test by a script, which may run them.
+func (p *proposal) addOthers() {
+	byLanguage := p.Test.Line != "" && !p.tested["script"]
+	var untested []Command
+	for _, f := range p.found {
+		switch {
+		case p.tested[f.kind]:
+		case f.test.Line == "" || p.tested["script"]:
+			untested = append(untested, f.setup...)
+		default:
+			byLanguage = byLanguage || f.language.Name != ""
+			p.addSetup(f.setup)
+			p.addTests(append([]Command{f.test}, f.more...)...)
+		}
+	}
+	if !byLanguage { // else setup without tests may only serve linters or documents
+		p.addSetup(untested)
+	}
+}
+
+// ofKind returns what the detectors of a kind found.
+func ofKind(found []finding, kind string) (f finding) {
+	for _, o := range found {
+		switch {
+		case o.kind != kind:
+		case f.kind == "":
+			f = o
+		case f.test.Line == "":
+			f.test = o.test
+		}
+	}
+	return f
+}
+
+// finding is the result of one detector; any field but the kind may be empty.
 type finding struct {
+	kind     string // kind of project, as of a [ciTest]
 	language Language
 	setup    []Command
+	locked   bool // a lock file says what setup installs
 	test     Command
+	run      string    // prefix of a command that runs in the environment of the setup
 	more     []Command // commands that run tests which test leaves out
 }
 
 // top is the top level of a folder.
 type top struct {
 	names map[string]bool
+	list  func(string) []string
 	read  func(string) ([]byte, bool)
+}
+
+// in returns the top level of a folder below.
+func (t top) in(dir string) top {
+	list, read := t.list, t.read
+	in := top{names: map[string]bool{},
+		list: func(d string) []string { return list(path.Join(dir, d)) },
+		read: func(name string) ([]byte, bool) { return read(path.Join(dir, name)) }}
+	for _, n := range in.list(".") {
+		in.names[n] = true
+	}
+	return in
+}
+
+// inspect returns what each detector finds.
+func (t top) inspect() []finding {
+	var all []finding
+	for _, d := range []struct {
+		kind string
+		look func(top) finding
+	}{{"go", golang}, {"node", node}, {"python", python}, {"rust", rust}, {"java", maven}, {"script", makefile},
+		{"python", guessed}} {
+		f := d.look(t)
+		f.kind = d.kind
+		all = append(all, f)
+	}
+	return all
 }
 
 // has reports whether there is a file or folder of that name; a folder's name ends with a slash.

@@ -12,18 +12,35 @@ import (
 
 // look inspects a folder of these files; a name that ends with a slash is an empty folder.
 func look(files map[string]string) project.Project {
-	var names []string
-	for p := range files {
-		name, _, inside := strings.Cut(p, "/")
-		if inside {
-			name += "/"
+	return project.Look(func(dir string) (names []string) {
+		for p := range files {
+			rest, in := strings.CutPrefix(p, dir+"/")
+			if dir == "." {
+				rest, in = p, true
+			}
+			name, _, inside := strings.Cut(rest, "/")
+			if inside {
+				name += "/"
+			}
+			if in {
+				names = append(names, name)
+			}
 		}
-		names = append(names, name)
-	}
-	return project.Look(names, func(p string) ([]byte, bool) {
+		return names
+	}, func(p string) ([]byte, bool) {
 		text, ok := files[p]
 		return []byte(text), ok
 	})
+}
+
+// atTop lists names at the top, and no other folder.
+func atTop(names ...string) func(string) []string {
+	return func(dir string) []string {
+		if dir == "." {
+			return names
+		}
+		return nil
+	}
 }
 
 // said formats a project in one line: languages; setup; test; other tests; hosts.
@@ -179,11 +196,10 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// A file that can't be read, such as a link out of the folder, is treated as missing.
 // Deeper modules, which only some callers know, are tested, too: each by itself where go.work does not use it.
 func TestLookAtDeeperModules(t *testing.T) {
 	files := map[string]string{"go.work": "go 1.26\n\nuse (\n\t./a // first\n\t\"./x/b\"\n)\n\nreplace c => ./x/c\n"}
-	names := []string{"go.work", "a/", "x/", "a/go.mod", "x/b/go.mod", "x/c/go.mod", "x/testdata/go.mod", "x/$(y)/go.mod"}
+	names := atTop("go.work", "a/", "x/", "a/go.mod", "x/b/go.mod", "x/c/go.mod", "x/testdata/go.mod", "x/$(y)/go.mod")
 	read := func(name string) ([]byte, bool) {
 		text, ok := files[name]
 		return []byte(text), ok
@@ -194,15 +210,16 @@ func TestLookAtDeeperModules(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	files["go.mod"] = "module x\n"
-	got := project.Look([]string{"go.mod", "x/", "x/c/go.mod"}, read).Test.Line
+	got := project.Look(atTop("go.mod", "x/", "x/c/go.mod"), read).Test.Line
 	if !strings.HasPrefix(got, "find . -name go.mod") {
 		t.Errorf("a deeper module: %s", got)
 	}
 }
 
+// A file that can't be read, such as a link out of the folder, is treated as missing.
 func TestLookAtWhatCannotBeRead(t *testing.T) {
-	p := project.Look([]string{"go.mod", "package.json", "pyproject.toml", "Cargo.toml", "pom.xml",
-		"Makefile", "pytest.ini"},
+	p := project.Look(atTop("go.mod", "package.json", "pyproject.toml", "Cargo.toml", "pom.xml",
+		"Makefile", "pytest.ini"),
 		func(string) ([]byte, bool) { return nil, false })
 	if p.Test.Line != "" || len(p.Setup) > 0 {
 		t.Errorf("found %+v", p)

@@ -39,7 +39,7 @@ func python(t top) finding {
 		f.setup = pip(t)
 		return f
 	}
-	f.language.Manager, f.setup = manager, setup
+	f.language.Manager, f.setup, f.locked, f.run = manager, setup, true, run
 	if f.test.Line != "" {
 		f.test.Line = run + f.test.Line
 	}

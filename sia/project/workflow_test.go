@@ -1,0 +1,150 @@
+package project_test
+
+import (
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// job returns a workflow with one job of these steps.
+func job(steps ...string) string {
+	return "on: [push, pull_request]\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n" +
+		"      - uses: actions/checkout@v4\n" +
+		"      - " + strings.Join(steps, "\n      - ") + "\n"
+}
+
+func TestLookAtWorkflows(t *testing.T) {
+	const npm, py, script = "registry.npmjs.org", "pypi.org, files.pythonhosted.org", `{"scripts":{"test":"jest"}}`
+	const uv = "command -v uv || python3 -m pip install uv, uv sync --frozen --offline || uv sync --frozen; "
+	for _, c := range []struct {
+		name, want, workflow string
+		files                map[string]string
+	}{
+		{"the same as the files say", "JavaScript/npm; npm ci; npm test --silent; ; " + npm, job("run: npm run test"),
+			map[string]string{"package.json": script, "package-lock.json": ""}},
+		{"another script", "JavaScript/npm; npm ci; npm run test:unit; ; " + npm, job("run: npm run test:unit"),
+			map[string]string{"package.json": script, "package-lock.json": ""}},
+		{"folders", "JavaScript/npm, Python/pip; (cd ./web && npm ci), (cd ./api && python3 -m pip install -r " +
+			"requirements.txt pytest); (cd ./web && npm test --silent); (cd ./api && python3 -m pytest -q tests); " +
+			npm + ", " + py,
+			job("run: npm test\n        working-directory: ./web", "run: |\n          cd api\n          pip install -r "+
+				"requirements.txt pytest\n          pytest --cov-report term --cov=x -v tests"),
+			map[string]string{"web/package.json": script, "web/package-lock.json": "", "api/requirements.txt": ""}},
+		{"an option that names the folder",
+			"JavaScript/npm; (cd ./web && npm ci); (cd ./web && npm test --silent); ; " + npm,
+			job("run: npm --prefix web test"),
+			map[string]string{"web/package.json": script, "web/package-lock.json": ""}},
+		{"a package of a workspace", "JavaScript/npm, JavaScript/npm; npm ci; (cd ./a && npm test --silent); ; " + npm,
+			job("run: (cd a && npm test)"),
+			map[string]string{"package.json": `{}`, "package-lock.json": "", "a/package.json": script}},
+		{"tests that workflows don't run come last",
+			"Go/go modules, JavaScript/npm; npm ci; go test ./...; npm test --silent; " + npm,
+			job("run: go test -race ./..."),
+			map[string]string{"go.mod": "module x\n", "package.json": script, "package-lock.json": ""}},
+		{"a target", "Go/go modules, JavaScript/npm; npm ci; make -j2 test; ; " + npm, job("run: make -j2 test"),
+			map[string]string{"go.mod": "module x\n", "package.json": script, "package-lock.json": "",
+				"Makefile": "test:\n"}},
+		{"uv", "Python/uv; " + uv + "uv run --no-sync python3 -m pytest -q -m 'not slow'; ; " + py,
+			job(`run: uv run --group dev python -m pytest -m "not slow" ${{ matrix.args }}`),
+			map[string]string{"pyproject.toml": "[project]\n", "uv.lock": ""}},
+		{"tox, which fetches packages", "Python/uv; " + uv + "uv run --no-sync python3 -m pytest -q; ; " + py,
+			job("run: tox -e py"),
+			map[string]string{"pyproject.toml": "[project]\n[tool.pytest.ini_options]\n", "uv.lock": ""}},
+		{"Django", "Python/pip; python3 -m pip install Django; python3 manage.py test; ; " + py,
+			job("run: python3 -m pip install Django", "run: python manage.py test"),
+			map[string]string{"requirements.txt": ""}},
+		{"Rust", "Rust/cargo; cargo fetch; cargo test --offline --workspace --all-features; ; " +
+			"index.crates.io, static.crates.io", job("run: cargo test --locked --workspace --all-features"),
+			map[string]string{"Cargo.toml": "[workspace]\n"}},
+		{"one for all tests, and others for parts", "JavaScript/npm; npm ci; npx vitest run --coverage; ; " + npm,
+			job("run: node --test a.test.mjs b.test.mjs", "run: npm run test:a11y", "run: npx vitest run --coverage"),
+			map[string]string{"package.json": script, "package-lock.json": ""}},
+		{"parts alone", "Rust/cargo; cargo fetch; cargo test --offline; ; index.crates.io, static.crates.io",
+			job("run: cargo test -p a", "run: cargo test -p b"), map[string]string{"Cargo.toml": "[workspace]\n"}},
+		{"one part", "Rust/cargo; cargo fetch; cargo test --offline -p a; ; index.crates.io, static.crates.io",
+			job("run: cargo test -p a", "run: cargo test -p a"), map[string]string{"Cargo.toml": "[workspace]\n"}},
+		{"PHP", "; composer install --no-progress; vendor/bin/phpunit --testsuite unit; ; " +
+			"repo.packagist.org, api.github.com, codeload.github.com",
+			job("run: composer install --no-progress", "run: vendor/bin/phpunit --testsuite unit"), nil},
+		{".NET", "; dotnet restore; dotnet test a.sln; ; api.nuget.org",
+			job("run: dotnet restore && dotnet build --no-restore && dotnet test a.sln --no-build > out.txt"), nil},
+		{"Gradle", "; ; ./gradlew :a:testDebug; ; ", job("run: ./gradlew :a:testDebug"), nil},
+		{"an environment", "JavaScript/npm; (cd ./a && npm ci); " +
+			"(cd ./a && B='x y' DATABASE_URL=postgres://a:b@localhost:5432/c npm test --silent); ; " + npm,
+			strings.Replace(job("run: npm test\n        working-directory: a\n        env: "+
+				"{B: x y, TOKEN: '${{ secrets.T }}', CI: true, NODE_VERSION: 1, C: \"a'b\", x-y: 1}"), "    steps:",
+				"    env: {DATABASE_URL: 'postgres://a:b@localhost:5432/c', B: z, TOKEN: x}\n    steps:", 1),
+			map[string]string{"a/package.json": script, "a/package-lock.json": ""}},
+		{"variables, patterns and quotes", "; ; make test; ; ",
+			job("run: |\n          # don't\n          A=b timeout make test F=\"$F\" \"x*\"'y z' $(go list) 2>&1 | tee out" +
+				"\n          if true; then make test; fi"),
+			map[string]string{"Makefile": "test:\n"}},
+		{"one that no settings file can contain", "; ; A=b make test; ; ",
+			job("run: make test"+strings.Repeat(" xxx", 300), "run: make test\n        env: "+
+				"{A: b, C: "+strings.Repeat("c", 201)+"}"), nil},
+		{"no tests", "JavaScript/npm; ; npm test --silent; ; ", job("run: npm install -g test", "run: echo npm test",
+			"run: black tests", "run: npx playwright test", "run: cargo test --no-run",
+			"run: |\n          pip install pytest"),
+			map[string]string{"package.json": script}},
+		{"a folder that can't be told", "; ; ; ; ",
+			job("run: make test\n        working-directory: ${{ matrix.dir }}", "run: cd $X && make test",
+				"run: cd ../x && make test", "run: make -C /x test"), nil},
+		{"macOS", "; ; ; ; ", strings.Replace(job("run: swift test"), "ubuntu", "macos", 1), nil},
+		{"tags", "; ; ; ; ",
+			strings.Replace(job("run: make test"), "[push, pull_request]", "{push: {tags: [v*]}}", 1), nil},
+		{"a plan", "; ; ; ; ", strings.Replace(job("run: make test"), "[push, pull_request]", "schedule", 1), nil},
+		{"a job that needs more", "; ; ; ; ", strings.Replace(job("run: make test"), "  test:", "  e2e:", 1), nil},
+		{"no workflow", "; ; ; ; ", "jobs: [", nil},
+		{"folders of a job", "Go/go modules; ; (cd ./b && go test ./...); ; ", strings.Replace(job("run: go test ./..."),
+			"    steps:", "    defaults: {run: {working-directory: b}}\n    steps:", 1),
+			map[string]string{"b/go.mod": "module x\n"}},
+	} {
+		files := map[string]string{".github/workflows/ci.yml": c.workflow, ".github/workflows/notes.txt": c.workflow}
+		maps.Copy(files, c.files)
+		if d := cmp.Diff(c.want, said(look(files))); d != "" {
+			t.Errorf("%s: %s", c.name, d)
+		}
+	}
+}
+
+// The reason names the workflow.
+func TestWorkflowIsTheReason(t *testing.T) {
+	p := look(map[string]string{".github/workflows/ci.yml": job("run: make test"),
+		".github/workflows/a b.yml": job("run: just test")})
+	if want := ".github/workflows/ci.yml runs it"; p.Test.Why != want || len(p.Others) > 0 {
+		t.Errorf("%+v", p)
+	}
+	p = look(map[string]string{"go.mod": "module x\n",
+		".github/workflows/ci.yml": job("run: go test\n        env: {A: b}")})
+	const want = "go.mod makes the whole folder one module, and .github/workflows/ci.yml sets the variables"
+	if p.Test.Line != "A=b go test ./..." || p.Test.Why != want {
+		t.Errorf("%+v", p.Test)
+	}
+}
+
+// A word of a workflow stays one word, and no shell replaces anything in it.
+func FuzzWorkflow(f *testing.F) {
+	for _, s := range []string{"make test 'a b' \"c d\" $e `f` g\\ h", "pytest -m 'x",
+		"cargo test \"$(evil)\"", "cd a; (cd b && npm test);"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, script string) {
+		workflow := "on: push\njobs:\n  a:\n    steps:\n      - run: |\n          " +
+			strings.ReplaceAll(script, "\n", "\n          ")
+		p := look(map[string]string{".github/workflows/a.yml": workflow})
+		for _, c := range commands(p) {
+			for i, part := range strings.Split(c.Line, "'") {
+				if outside := i%2 == 0; outside && strings.Trim(strings.ReplaceAll(part, "&& ", ""), wordChars+" ()") != "" {
+					t.Errorf("%q: %q", script, c.Line)
+				}
+			}
+			if strings.Count(c.Line, "'")%2 != 0 {
+				t.Errorf("%q: %q", script, c.Line)
+			}
+		}
+	})
+}
+
+const wordChars = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@,+%-"
