@@ -40,6 +40,7 @@ type runResult struct {
 	// Changes of tests, their setup and protected files. The run passes only if the user accepted them.
 	Findings []string          `json:"findings"`
 	Evidence *sia.TestEvidence `json:"evidence,omitempty"` // result of running the tests with and without the change
+	Review   *sia.FinalReview  `json:"review,omitempty"`   // a model's review of the change against the issue
 
 	// Requested model features that were not available, such as a reasoning effort that an endpoint refuses.
 	Weaker []runModel `json:"weaker,omitempty"`
@@ -145,6 +146,10 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 		if e := t.Gate.Evidence; e != nil && string(e.Head) == head {
 			out.Evidence = e
 		}
+		if t.Final.Tells(sia.SHA(head)) {
+			out.Review = new(*t.Final)
+			out.Review.URL = "" // of the simulated GitHub
+		}
 		if kept != nil {
 			out.Passed, out.Branch, out.Reason = false, "", strings.TrimPrefix(out.Reason+"; "+inPatch(kept, diff), "; ")
 		}
@@ -168,6 +173,9 @@ func withoutCalls(answers, cut int, t sia.Task) string {
 	if 2*cut >= answers { // the budget may end attempts first
 		return fmt.Sprintf("%d of the model's %s were cut off at their length, before it called a tool: let it reason less, "+
 			"or set max_output of the model higher in the file of --config", cut, text.Count(answers, "answer"))
+	}
+	if a := t.Attempt(); a != nil && a.Outcome == sia.AttemptError { // such as an answer that its provider withheld
+		return a.Reason
 	}
 	return "the model called no tool in any of its " + text.Count(answers, "answer") + ": take one that can call tools"
 }
@@ -249,6 +257,7 @@ func (r *localRun) show(out runResult) {
 		r.progress("\n%s", cli.Plain(strings.TrimRight(text.Fit(out.Diff, maxDiffBytes, text.Head), "\n")))
 	}
 	r.list(out.Evidence.Shown())
+	r.showReview(out.Review)
 	r.progress("Look at it with `git diff %.9s %s`; with --binary that is a patch for `git apply`.", out.Base, out.Branch)
 	switch {
 	case out.Passed:
@@ -263,6 +272,44 @@ func (r *localRun) show(out runResult) {
 	default:
 		r.progress("To go on from there: sia run --base %s, with the same --issue.", out.Branch)
 	}
+}
+
+// showReview prints what a model's review of the change against the issue found. It is advice: only checks decide.
+func (r *localRun) showReview(f *sia.FinalReview) {
+	switch {
+	case f == nil:
+	case f.Why != "":
+		r.progress("The change was not reviewed against the issue: %s", text.Sentence(cli.Plain(text.OneLine(f.Why))))
+	default:
+		r.progress("A model that had not seen the work reviewed the change against the issue. This is advice:")
+		r.list(reviewNotes(*f))
+	}
+}
+
+// demandNames and remarkNames are the states of demands that are not met, and the kinds of remarks, in words.
+var (
+	demandNames = map[sia.DemandState]string{sia.DemandUnmet: "Not done", sia.DemandUnclear: "Can't tell"}
+	remarkNames = map[sia.RemarkKind]string{sia.RemarkScope: "Not asked for", sia.RemarkSecurity: "Security",
+		sia.RemarkTests: "Tests", sia.RemarkAPI: "Interface"}
+)
+
+// reviewNotes returns what a review found, without the demands that are met.
+func reviewNotes(f sia.FinalReview) (notes []string) {
+	add := func(about, said string, at sia.Place) {
+		if at.Path != "" {
+			about += fmt.Sprintf(" (%s:%d)", at.Path, at.Line)
+		}
+		notes = append(notes, cli.Plain(about+": "+text.OneLine(said)))
+	}
+	for _, d := range f.Demands {
+		if name := demandNames[d.State]; name != "" {
+			add(name, strings.TrimSuffix(fmt.Sprintf("“%s”: %s", d.Quote, d.Why), ": "), d.At)
+		}
+	}
+	for _, m := range f.Remarks {
+		add(remarkNames[m.About], m.Why, m.At)
+	}
+	return notes
 }
 
 // list prints sentences.
