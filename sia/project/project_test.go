@@ -117,6 +117,9 @@ func TestLook(t *testing.T) {
 			map[string]string{"requirements-dev.txt": "pytest>=7\n", "tests/__init__.py": "", "tests/test_a.py": ""}},
 		{"pytest in setup.py alone", "Python/pip; python3 -m pip install -e .; python3 -m pytest -q; ; " + py,
 			map[string]string{"setup.py": "setup(tests_require=['pytest'])\n", "tests/test_a.py": ""}},
+		{"pytest and tests beside the code", "Python/pip; python3 -m pip install -e .; python3 -m pytest -q; ; " + py,
+			map[string]string{"pyproject.toml": "[project]\nname='x'\n", "tox.ini": "[testenv]\ndeps = pytest\n",
+				"x/tests/test_a.py": ""}},
 		{"make before a guess", "Python/pip; python3 -m pip install -r requirements.txt; make test; " +
 			"python3 -m pytest -q; " + py,
 			map[string]string{"requirements.txt": "pytest\n", "Makefile": "test:\n", "tests/test_a.py": ""}},
