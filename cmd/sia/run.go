@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -172,7 +173,7 @@ func readIssue(from string, stdin io.Reader) (title, body string, err error) {
 	if err != nil {
 		return "", "", fmt.Errorf("--issue: %w", err)
 	}
-	if len(words) <= maxIssueFile && !utf8.Valid(words) {
+	if len(words) <= maxIssueFile && (!utf8.Valid(words) || bytes.IndexByte(words, 0) >= 0) { // UTF-16 has zero bytes
 		return "", "", cli.Usage("%s is not UTF-8 text", name)
 	}
 	whole := strings.TrimSpace(strings.TrimPrefix(string(words), "\ufeff")) // written by some editors on Windows

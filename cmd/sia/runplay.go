@@ -194,8 +194,8 @@ func (r *localRun) play() (out runResult, err error) {
 				excerptOf(base.setup, shownLines))
 		}
 	default:
-		r.progress("The check fails before any change, too, so the result has to repair that as well:\n%s",
-			excerptOf(base.log, shownLines))
+		r.progress("The check fails before any change, too, so the result has to repair that as well. Where that is not "+
+			"wanted, stop, and leave it out with --test:\n%s", excerptOf(base.log, shownLines))
 	}
 	if r.baseOK && r.job.finished != "" {
 		return r.takeFinished()
@@ -281,9 +281,14 @@ func (r *localRun) setupError(base checkResult) error {
 	if len(r.job.hosts) > 0 {
 		hosts = strings.Join(r.job.hosts, ", ")
 	}
+	log := excerptOf(base.setup, shownLines)
+	for line := range strings.Lines(base.setup) { // the reason, which a package manager's own words don't give
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, agent.RefusedPrefix) && !strings.Contains(log, line) {
+			log += "\n    " + line
+		}
+	}
 	return fmt.Errorf("setup fails before any change, and the tests with it, so nothing was begun:\n%s\n"+
-		"Give other commands with --setup, or the hosts that they need with --setup-hosts (now %s)",
-		excerptOf(base.setup, shownLines), hosts)
+		"Give other commands with --setup, or the hosts that they need with --setup-hosts (now %s)", log, hosts)
 }
 
 // checkModelReachable returns an error if the model is unreachable or rejects the key. The server's loop would wait for

@@ -45,7 +45,8 @@ type runResult struct {
 	// Requested model features that were not available, such as a reasoning effort that an endpoint refuses.
 	Weaker []runModel `json:"weaker,omitempty"`
 
-	asks bool // the reason is a question
+	asks   bool // the reason is a question
+	awaits bool // the check passes, and a person has to accept changes of tests or protected files
 }
 
 // runModel lists the requested features that a model worked without.
@@ -96,8 +97,11 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 		}
 		out.Attempts = append(out.Attempts, told)
 	}
+	out.awaits = t.State == sia.Checking && t.Gate.AwaitsPerson
 	switch {
 	case out.Passed:
+	case out.awaits:
+		out.Reason = "the check passes, but tests or protected files were changed, and a person has to accept that"
 	case t.State == sia.OnHold && t.Pause != nil && !r.interactive: // no user can resume it
 		out.Reason = t.Pause.Reason
 	default:
@@ -226,17 +230,21 @@ func (r *localRun) show(out runResult) {
 	if out.asks {
 		r.progress("Put the answer into the text of the issue, and run again.")
 	}
-	for _, a := range out.Attempts {
+	for i, a := range out.Attempts {
 		by := ""
 		if a.Technique != "" {
 			by = ", by " + a.Technique
 		}
-		line := fmt.Sprintf("  attempt %d%s: %s", a.Number, by, cmp.Or(a.Outcome, "not finished"))
+		open := "not finished"
+		if out.awaits {
+			open = "waits to be accepted"
+		}
+		line := fmt.Sprintf("  attempt %d%s: %s", a.Number, by, cmp.Or(a.Outcome, open))
 		if a.Reason != "" && !strings.Contains(out.Reason, strings.TrimRight(a.Reason, ".")) {
 			line += ": " + text.Clip(cli.Plain(a.Reason), 160)
 		}
 		r.progress("%s", line)
-		if !strings.Contains(out.Reason, a.LeftOut) {
+		if !strings.Contains(out.Reason, a.LeftOut) && (i == 0 || a.LeftOut != out.Attempts[i-1].LeftOut) {
 			r.progress("    %s", a.LeftOut)
 		}
 	}
