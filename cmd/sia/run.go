@@ -261,7 +261,8 @@ func (c *runCmd) findCommit(ctx context.Context, j *localJob) error {
 }
 
 // notWritable matches git's words for files that it may not write; localGit has it speak English.
-var notWritable = regexp.MustCompile(`Permission denied|Read-only file system|insufficient permission`)
+var notWritable = regexp.MustCompile(`Permission denied|Read-only file system|insufficient permission|` +
+	`unable to create directory`)
 
 // hasBranch reports whether a branch exists.
 func (g localGit) hasBranch(ctx context.Context, name string) bool {
