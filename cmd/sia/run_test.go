@@ -303,6 +303,29 @@ func TestRunWithABusyModel(t *testing.T) {
 	}
 }
 
+// A check that fails before any change and then passes is nothing to repair. Where it fails on a change, it is run again.
+//
+//test:thorough
+func TestRunWithAFlakyCheck(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	url := writer(t, "whole\n", scripted.Answer{Calls: []scripted.Call{{Name: "finish",
+		Args: map[string]any{"summary": "It is written."}}}})
+	const onceRed = `echo x >>$XDG_CACHE_HOME/ran; test $(wc -l <$XDG_CACHE_HOME/ran) -gt 1` // later checks have this cache
+	for test, c := range map[string]struct{ code, again int }{
+		onceRed:                         {cli.ExitDone, 0},
+		onceRed + " && test ! -e a.txt": {cli.ExitFailed, 1},
+	} {
+		var out, errs strings.Builder
+		code := runCommand(t.Context(), []string{"run", "--repo", testedClone(t), "--issue", "Write a file", "--free",
+			"--model-url", url, "--model", "m", "--approaches", "1", "--test", test}, &out, &errs)
+		if said := out.String(); code != c.code || strings.Count(said, "and is run once more:") != c.again ||
+			!strings.Contains(said, "The check failed before any change, and passed when it was run again") ||
+			strings.Contains(said, "has to repair") {
+			t.Errorf("%s: exit %d, %s:\n%s", test, code, &errs, said)
+		}
+	}
+}
+
 // The review of a change against the issue is shown: before the follow-up, and with the result.
 //
 //test:thorough

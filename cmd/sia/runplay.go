@@ -52,6 +52,7 @@ type localRun struct {
 	trouble           trouble
 	kept              string // commit that the run last set the result's branch to; empty: none
 	baseOK            bool   // the test command passes without any change
+	flaky             bool   // the test command failed and passed without any change
 	setupNeedless     bool   // setup fails without any change, and the test command passes without it
 	outputMu          sync.Mutex
 	step              atomic.Pointer[string] // step of the running check; nil: none is running
@@ -183,6 +184,10 @@ func (r *localRun) play() (out runResult, err error) {
 		if err := r.untestable(base); err != nil {
 			return out, err
 		}
+		base = r.checkBaseAgain(base)
+		if r.Ctx.Err() != nil {
+			return r.end(sia.Task{})
+		}
 	}
 	r.baseOK, r.setupNeedless = base.passed, base.setup != ""
 	switch {
@@ -273,6 +278,25 @@ func (r *localRun) checkBase(command string) checkResult {
 			r.reportSilence(sia.Task{})
 		}
 	}
+}
+
+// maxFirstRun is how long a check of the base may have taken that is run again because it failed.
+const maxFirstRun = 2 * time.Minute
+
+// checkBaseAgain runs the check before any change once more if it failed and was quick, so that no attempt has to repair
+// a test that fails now and then. It returns the result that counts.
+func (r *localRun) checkBaseAgain(first checkResult) checkResult {
+	if r.job.judge != nil || first.noRun != "" || first.took > maxFirstRun {
+		return first
+	}
+	again := r.checkBase(r.job.settings.Agent.Test)
+	if !again.passed || again.err != nil {
+		return first
+	}
+	r.flaky = true
+	r.progress("The check failed before any change, and passed when it was run again, so where it fails on a change it is "+
+		"run once more, too:\n%s", excerptOf(first.log, shownLines))
+	return again
 }
 
 // setupError returns the error for setup and tests that fail before any change, which makes attempts useless.
