@@ -409,5 +409,8 @@ func (r *localRun) stop(t sia.Task) (sia.Task, error) {
 			t = now
 		}
 	}
-	return t, r.App.Engine().Idle(ctx)
+	if err := r.App.Engine().Idle(ctx); err != nil && ctx.Err() == nil {
+		return t, err
+	}
+	return t, nil // tests that still run add nothing to the branch
 }
