@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -83,7 +84,7 @@ type runAttempt struct {
 func (r *localRun) end(t sia.Task) (out runResult, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Ctx), time.Minute)
 	defer cancel()
-	cost := t.Credits.Cost()
+	cost := t.Credits.Cost() + r.unbooked(ctx, t)
 	out = runResult{Passed: t.State == sia.Passed, State: t.State, Base: r.job.base, Test: r.job.settings.Agent.Test,
 		BaseFails: !r.baseOK, Credits: cost.String(), USD: float64(cost) / float64(sia.Credit) / 100,
 		Seconds: time.Since(r.began).Seconds(), Attempts: []runAttempt{}, Findings: []string{}}
@@ -109,7 +110,7 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 	}
 	question := ""
 	if e := t.Escalation; t.State == sia.Escalated {
-		question = strings.TrimSpace(text.Sentence(e.Blocker) + " " + e.Question)
+		question = r.withoutLinks(strings.TrimSpace(text.Sentence(e.Blocker) + " " + e.Question))
 		out.Reason = question
 	}
 	if r.turnsWithoutCalls > 0 && r.toolCalls == 0 && !out.Passed {
@@ -164,6 +165,25 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 		out.Head, err = r.commitMemory(ctx, out.Head)
 	}
 	return out, err
+}
+
+// unbooked returns what the turns of an attempt cost that was stopped and did not end in time.
+func (r *localRun) unbooked(ctx context.Context, t sia.Task) (cost sia.Credits) {
+	a := t.Attempt()
+	if a == nil || a.Outcome != "" || a.Cost > 0 {
+		return 0
+	}
+	rows, err := r.App.Store.Turns(ctx, t.ID, a.Number)
+	if err != nil {
+		r.Logger.WarnContext(ctx, "the cost of a stopped attempt is not known", "error", err)
+	}
+	for _, row := range rows {
+		var turn agent.Turn
+		if json.Unmarshal(row, &turn) == nil {
+			cost += turn.Cost
+		}
+	}
+	return cost
 }
 
 // withoutCalls returns why a task without tool calls did not pass. cut of its answers were truncated at their length

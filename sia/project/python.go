@@ -16,7 +16,8 @@ var pytestNamed = regexp.MustCompile(`\bpytest\b`)
 
 // requirements are the names of files that list a project's dependencies, one a line.
 var requirements = []string{"requirements.txt", "requirements-dev.txt", "requirements-test.txt",
-	"dev-requirements.txt", "test-requirements.txt"}
+	"dev-requirements.txt", "test-requirements.txt", "requirements_dev.txt", "requirements_test.txt",
+	"dev_requirements.txt", "test_requirements.txt"}
 
 var pytestMark = regexp.MustCompile(`(?m)^\[tool\.pytest|^\[(tool:)?pytest\]`)
 
