@@ -39,16 +39,16 @@ func resumePoint(saved []Turn) (brief Turn, answers []Turn, ok bool) {
 
 // bookSaved charges the turns, the cost and the time of the saved turns.
 func (b *attemptBudget) bookSaved(saved []Turn) {
-	brief, answers, ok := resumePoint(saved)
-	if !ok {
-		return
-	}
-	b.turns = len(answers)
 	for _, t := range saved {
 		b.spent += t.Cost
 		b.usage = b.usage.Add(t.Usage)
 		b.warned = b.warned || strings.Contains(t.Note, warnedPrefix)
 	}
+	brief, answers, ok := resumePoint(saved)
+	if !ok {
+		return
+	}
+	b.turns = len(answers)
 	last := answers[len(answers)-1]
 	if used := cmp.Or(last.Used, last.At.Sub(brief.At)); used > 0 {
 		b.started = b.started.Add(-used)
@@ -58,8 +58,8 @@ func (b *attemptBudget) bookSaved(saved []Turn) {
 // unansweredUsage returns the usage of unanswered calls in the last saved turn, if that is the end. The next answer
 // takes its number, so that usage must be carried over.
 func unansweredUsage(saved []Turn) (sia.Credits, llm.Usage) {
-	if last := saved[len(saved)-1]; last.Kind == TurnEnd {
-		return last.Cost, last.Usage
+	if n := len(saved); n > 0 && saved[n-1].Kind == TurnEnd {
+		return saved[n-1].Cost, saved[n-1].Usage
 	}
 	return 0, llm.Usage{}
 }

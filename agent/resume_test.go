@@ -85,35 +85,39 @@ func (b *bench) runUntil(number int, midst bool) []agent.Turn {
 	return left
 }
 
-// An attempt that resumes after an outage pays once for the calls that broke off, and the outage does not use up its
-// time.
+// An attempt that resumes after an outage, even one before its first answer, pays once for the calls that broke off, and
+// the outage does not use up its time.
 func TestResumeAfterAnOutage(t *testing.T) {
-	script := func(fault *scripted.Fault) scripted.Script {
-		usage := &scripted.Usage{Input: 1000, Output: 50}
-		look := calls(scripted.Call{Name: "list", Args: args{}})
-		finish := calls(scripted.Call{Name: "finish", Args: args{"summary": "It is fine."}})
-		look.Usage, finish.Usage = usage, usage
-		struck := look
-		struck.Fault = fault
-		return turns(look, struck, look, finish)
-	}
-	b := newBench(t, script(&scripted.Fault{Status: 503, After: 2}),
-		func(c *llm.Config) { c.Price = llm.Price{Input: 1, Output: 10} })
-	b.in.Limits.Credits = 100 * sia.Credit
-	first, err := b.agent.Run(t.Context(), b.in, b.rec)
-	var known *sia.Error
-	if !errors.As(err, &known) || known.Permanent || first.Turns != 1 || first.Cost <= b.rec.turns[1].Cost {
-		t.Fatalf("%+v, %v", first, err)
-	}
-	b.now = b.now.Add(24 * time.Hour)
-	if err := b.model.SetScript(script(nil)); err != nil {
-		t.Fatal(err)
-	}
-	b.in.Saved = slices.Clone(b.rec.turns)
-	b.in.Saved = b.runUntil(3, false)
-	got := b.run()
-	if want := first.Cost + 3*b.rec.turns[1].Cost; got.End != sia.EndFinished || got.Turns != 4 || got.Cost != want {
-		t.Errorf("%+v, want a cost of %s", got, want)
+	for struck := range 2 {
+		script := func(fault *scripted.Fault) scripted.Script {
+			usage := &scripted.Usage{Input: 1000, Output: 50}
+			look := calls(scripted.Call{Name: "list", Args: args{}})
+			finish := calls(scripted.Call{Name: "finish", Args: args{"summary": "It is fine."}})
+			look.Usage, finish.Usage = usage, usage
+			all := []scripted.Answer{look, look, look, finish}
+			all[struck].Fault = fault
+			return turns(all...)
+		}
+		b := newBench(t, script(&scripted.Fault{Status: 503, After: 2}),
+			func(c *llm.Config) { c.Price = llm.Price{Input: 1, Output: 10} })
+		b.in.Limits.Credits = 100 * sia.Credit
+		first, err := b.agent.Run(t.Context(), b.in, b.rec)
+		var known *sia.Error
+		if !errors.As(err, &known) || known.Permanent || first.Turns != struck {
+			t.Fatalf("%+v, %v", first, err)
+		}
+		b.now = b.now.Add(24 * time.Hour)
+		if err := b.model.SetScript(script(nil)); err != nil {
+			t.Fatal(err)
+		}
+		b.in.Saved = slices.Clone(b.rec.turns)
+		b.in.Saved = b.runUntil(3, false)
+		answer := b.rec.turns[len(b.rec.turns)-1].Cost
+		got := b.run()
+		want := first.Cost + sia.Credits(4-struck)*answer
+		if got.End != sia.EndFinished || got.Turns != 4 || got.Cost != want || first.Cost <= sia.Credits(struck)*answer {
+			t.Errorf("answer %d struck: %+v, want a cost of %s, after %s", struck+1, got, want, first.Cost)
+		}
 	}
 }
 

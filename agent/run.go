@@ -97,8 +97,8 @@ func (r *builtinRun) begin(ctx context.Context) error {
 		return err
 	}
 	r.specs, r.toolTokens = toolSpecs(r.offered)
+	r.lostCost, r.lostUsage = unansweredUsage(r.in.Saved)
 	if brief, answers, ok := resumePoint(r.in.Saved); ok {
-		r.lostCost, r.lostUsage = unansweredUsage(r.in.Saved)
 		return r.resumeAttempt(ctx, brief, answers)
 	}
 	room := r.model.Window() - r.model.MaxOutput() - r.toolTokens - llm.CountTokens(r.systemText())

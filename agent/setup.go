@@ -247,6 +247,9 @@ var (
 	pipOtherTarget = lazyregexp.New(`\s(?:-t|--target|--prefix|--root)\b`)
 )
 
+// RefusedPrefix begins each line about a connection that setup was refused.
+const RefusedPrefix = "SIA refused a connection to "
+
 // runSetup runs the commands until one fails, and returns a description of the failure. It skips pip installs into the
 // user base if that was kept, since pip can't install without an index. With an error, it returns the refused hosts.
 func (w *attemptRunner) runSetup(ctx context.Context, in Input, fetch bool) (message string, err error) {
@@ -258,7 +261,7 @@ func (w *attemptRunner) runSetup(ctx context.Context, in Input, fetch bool) (mes
 		res, err := w.run(ctx, command, w.commands.setupTimeout, nil, fetch)
 		refused := ""
 		for _, r := range res.Refused {
-			refused += "\nSIA refused a connection to " + text.OneLine(r)
+			refused += "\n" + RefusedPrefix + text.OneLine(r)
 		}
 		if err != nil || ctx.Err() != nil {
 			return refused, errors.Join(err, ctx.Err())

@@ -120,7 +120,7 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 			return nil, err // a retry loses nothing
 		case isDiskFull(err) && !cancelled:
 			return nil, err // it continues from the saved turns when there is space
-		case res.Turns > 0 && is && !known.Permanent && (known.Outage || !store.LastTry(ctx)) && !cancelled:
+		case is && !known.Permanent && (known.Outage || !store.LastTry(ctx)) && !cancelled:
 			return nil, err // the retry continues from the saved turns, in this workspace
 		case cancelled:
 			res.End = sia.EndCancelled

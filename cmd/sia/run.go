@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -173,7 +174,7 @@ func readIssue(from string, stdin io.Reader) (title, body string, err error) {
 	if err != nil {
 		return "", "", fmt.Errorf("--issue: %w", err)
 	}
-	if len(words) <= maxIssueFile && !utf8.Valid(words) {
+	if len(words) <= maxIssueFile && (!utf8.Valid(words) || bytes.IndexByte(words, 0) >= 0) { // UTF-16 has zero bytes
 		return "", "", cli.Usage("%s is not UTF-8 text", name)
 	}
 	whole := strings.TrimSpace(strings.TrimPrefix(string(words), "\ufeff")) // written by some editors on Windows
@@ -261,7 +262,8 @@ func (c *runCmd) findCommit(ctx context.Context, j *localJob) error {
 }
 
 // notWritable matches git's words for files that it may not write; localGit has it speak English.
-var notWritable = regexp.MustCompile(`Permission denied|Read-only file system|insufficient permission`)
+var notWritable = regexp.MustCompile(`Permission denied|Read-only file system|insufficient permission|` +
+	`unable to create directory`)
 
 // hasBranch reports whether a branch exists.
 func (g localGit) hasBranch(ctx context.Context, name string) bool {

@@ -303,6 +303,69 @@ func TestRunWithABusyModel(t *testing.T) {
 	}
 }
 
+// A check that fails before any change and then passes is nothing to repair. Where it fails on a change, it is run again.
+//
+//test:thorough
+func TestRunWithAFlakyCheck(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	url := writer(t, "whole\n", scripted.Answer{Calls: []scripted.Call{{Name: "finish",
+		Args: map[string]any{"summary": "It is written."}}}})
+	const onceRed = `echo x >>$XDG_CACHE_HOME/ran; test $(wc -l <$XDG_CACHE_HOME/ran) -gt 1` // later checks have this cache
+	for test, c := range map[string]struct{ code, again int }{
+		onceRed:                         {cli.ExitDone, 0},
+		onceRed + " && test ! -e a.txt": {cli.ExitFailed, 1},
+	} {
+		var out, errs strings.Builder
+		code := runCommand(t.Context(), []string{"run", "--repo", testedClone(t), "--issue", "Write a file", "--free",
+			"--model-url", url, "--model", "m", "--approaches", "1", "--test", test}, &out, &errs)
+		if said := out.String(); code != c.code || strings.Count(said, "and is run once more:") != c.again ||
+			!strings.Contains(said, "The check failed before any change, and passed when it was run again") ||
+			strings.Contains(said, "has to repair") {
+			t.Errorf("%s: exit %d, %s:\n%s", test, code, &errs, said)
+		}
+	}
+}
+
+// The review of a change against the issue is shown: before the follow-up, and with the result.
+//
+//test:thorough
+func TestRunShowsTheReview(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	call := func(name string, args map[string]any) scripted.Answer {
+		return scripted.Answer{Calls: []scripted.Call{{Name: name, Args: args}}}
+	}
+	finish := call("finish", map[string]any{"summary": "It is written."})
+	review := `{"demands": [{"quote": "Write a file", "state": "met", "path": "a.txt", "line": 1, "code": "whole"},` +
+		`{"quote": "and say who wrote it", "state": "unmet", "why": "It has no name.", "path": ""}],` +
+		`"remarks": [{"about": "scope", "why": "Nothing asks for this word.", "path": "a.txt", "line": 1, "code": "whole"}]}`
+	srv, err := scripted.Start(scripted.Script{Rules: []scripted.Rule{
+		{Name: "review", System: "Before people read its pull request", Turns: []scripted.Answer{{Text: review}}},
+		{Name: "follow-up", User: "This is attempt 2", Turns: []scripted.Answer{finish}},
+		{Name: "coder", User: "This is attempt 1",
+			Turns: []scripted.Answer{call("write", map[string]any{"path": "a.txt", "content": "whole\n"}), finish}},
+	}}, scripted.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := srv.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	var out, errs strings.Builder
+	code := runCommand(t.Context(), []string{"run", "--repo", testedClone(t), "--issue",
+		"Write a file, and say who wrote it", "--free", "--model-url", srv.URL, "--model", "m"}, &out, &errs)
+	for _, want := range []string{
+		"says that 1 of 2 requirements is not done. One more attempt does that; if it does not pass, its commit is not kept.\n" +
+			"  Not done: “and say who wrote it”: It has no name.\nAttempt 2: working\n",
+		"This is advice:\n  Not done: “and say who wrote it”: It has no name.\n" +
+			"  Not asked for (a.txt:1): Nothing asks for this word.\n"} {
+		if code != cli.ExitDone || strings.Count(out.String(), want) != 1 {
+			t.Errorf("exit %d, %s, want %q:\n%s", code, &errs, want, &out)
+		}
+	}
+}
+
 // A run without output reports that after a minute, two and four, and starts over after other output.
 func TestQuietIsTold(t *testing.T) {
 	start := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
@@ -318,22 +381,26 @@ func TestQuietIsTold(t *testing.T) {
 	}
 }
 
-// A run without a tool call reports that the model can't call tools, unless its calls were malformed or truncated.
+// A run without a tool call reports that the model can't call tools, unless its calls were malformed or truncated, or the
+// provider withheld its answers.
 func TestReasonWithoutCalls(t *testing.T) {
 	const unread, cut = agent.CallsUnread + "a string has no end, at byte 9", agent.AnswersCut + "8192 tokens"
+	const withheld = "the model's provider withheld the answer (content filter)"
 	for _, c := range []struct {
 		attempt string
+		outcome sia.AttemptOutcome
 		cut     int
 		want    string
 	}{
-		{"it gave up", 0, "the model called no tool in any of its 2 answers: take one that can call tools"},
-		{unread, 0, unread},
-		{cut, 2, cut},
-		{"3 of 4 credits are spent, and the rest does not cover another call", 2, "2 of the model's 2 answers were cut off " +
-			"at their length, before it called a tool: let it reason less, or set max_output of the model higher in the file " +
-			"of --config"},
+		{"it gave up", sia.AttemptFail, 0, "the model called no tool in any of its 2 answers: take one that can call tools"},
+		{unread, sia.AttemptError, 0, unread},
+		{cut, sia.AttemptError, 2, cut},
+		{withheld, sia.AttemptError, 0, withheld},
+		{"3 of 4 credits are spent, and the rest does not cover another call", sia.AttemptCheckpoint, 2, "2 of the model's 2 " +
+			"answers were cut off at their length, before it called a tool: let it reason less, or set max_output of the " +
+			"model higher in the file of --config"},
 	} {
-		if got := withoutCalls(2, c.cut, sia.Task{Attempts: []sia.Attempt{{Reason: c.attempt}}}); got != c.want {
+		if got := withoutCalls(2, c.cut, sia.Task{Attempts: []sia.Attempt{{Reason: c.attempt, Outcome: c.outcome}}}); got != c.want {
 			t.Errorf("%q is told as %q", c.attempt, got)
 		}
 	}

@@ -45,7 +45,8 @@ var (
 
 // manifests are the files in which Python and Node name the packages that a project needs.
 var manifests = []string{"pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "requirements.txt",
-	"requirements-dev.txt", "requirements-test.txt", "dev-requirements.txt", "test-requirements.txt", "package.json"}
+	"requirements-dev.txt", "requirements-test.txt", "dev-requirements.txt", "test-requirements.txt",
+	"requirements_dev.txt", "requirements_test.txt", "dev_requirements.txt", "test_requirements.txt", "package.json"}
 
 // missingPackage returns the line of a failing log that shows that a package is not installed; "" if there is none. A
 // module counts if the project names it as a package.

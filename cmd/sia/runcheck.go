@@ -185,6 +185,10 @@ func (r *localRun) report(ctx context.Context, sha string) error {
 		}
 	}
 	res := r.check(ctx, sha)
+	if r.flaky && !res.passed && res.err == nil && ctx.Err() == nil {
+		r.progress("%s fails on %.9s, and is run once more:\n%s", test, sha, excerptOf(res.log, shownLines))
+		res = r.check(ctx, sha)
+	}
 	failed := test + " fails"
 	if res.passed && res.err == nil && r.job.judge == nil { // before the pass is known, so that it waits for the finding
 		if res.err = r.testEdits(ctx, sha); res.err == nil {

@@ -52,6 +52,7 @@ type localRun struct {
 	trouble           trouble
 	kept              string // commit that the run last set the result's branch to; empty: none
 	baseOK            bool   // the test command passes without any change
+	flaky             bool   // the test command failed and passed without any change
 	setupNeedless     bool   // setup fails without any change, and the test command passes without it
 	outputMu          sync.Mutex
 	step              atomic.Pointer[string] // step of the running check; nil: none is running
@@ -183,6 +184,10 @@ func (r *localRun) play() (out runResult, err error) {
 		if err := r.untestable(base); err != nil {
 			return out, err
 		}
+		base = r.checkBaseAgain(base)
+		if r.Ctx.Err() != nil {
+			return r.end(sia.Task{})
+		}
 	}
 	r.baseOK, r.setupNeedless = base.passed, base.setup != ""
 	switch {
@@ -194,8 +199,8 @@ func (r *localRun) play() (out runResult, err error) {
 				excerptOf(base.setup, shownLines))
 		}
 	default:
-		r.progress("The check fails before any change, too, so the result has to repair that as well:\n%s",
-			excerptOf(base.log, shownLines))
+		r.progress("The check fails before any change, too, so the result has to repair that as well. Where that is not "+
+			"wanted, stop, and leave it out with --test:\n%s", excerptOf(base.log, shownLines))
 	}
 	if r.baseOK && r.job.finished != "" {
 		return r.takeFinished()
@@ -275,15 +280,39 @@ func (r *localRun) checkBase(command string) checkResult {
 	}
 }
 
+// maxFirstRun is how long a check of the base may have taken that is run again because it failed.
+const maxFirstRun = 2 * time.Minute
+
+// checkBaseAgain runs the check before any change once more if it failed and was quick, so that no attempt has to repair
+// a test that fails now and then. It returns the result that counts.
+func (r *localRun) checkBaseAgain(first checkResult) checkResult {
+	if r.job.judge != nil || first.noRun != "" || first.took > maxFirstRun {
+		return first
+	}
+	again := r.checkBase(r.job.settings.Agent.Test)
+	if !again.passed || again.err != nil {
+		return first
+	}
+	r.flaky = true
+	r.progress("The check failed before any change, and passed when it was run again, so where it fails on a change it is "+
+		"run once more, too:\n%s", excerptOf(first.log, shownLines))
+	return again
+}
+
 // setupError returns the error for setup and tests that fail before any change, which makes attempts useless.
 func (r *localRun) setupError(base checkResult) error {
 	hosts := "no host"
 	if len(r.job.hosts) > 0 {
 		hosts = strings.Join(r.job.hosts, ", ")
 	}
+	log := excerptOf(base.setup, shownLines)
+	for line := range strings.Lines(base.setup) { // the reason, which a package manager's own words don't give
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, agent.RefusedPrefix) && !strings.Contains(log, line) {
+			log += "\n    " + line
+		}
+	}
 	return fmt.Errorf("setup fails before any change, and the tests with it, so nothing was begun:\n%s\n"+
-		"Give other commands with --setup, or the hosts that they need with --setup-hosts (now %s)",
-		excerptOf(base.setup, shownLines), hosts)
+		"Give other commands with --setup, or the hosts that they need with --setup-hosts (now %s)", log, hosts)
 }
 
 // checkModelReachable returns an error if the model is unreachable or rejects the key. The server's loop would wait for
@@ -380,5 +409,8 @@ func (r *localRun) stop(t sia.Task) (sia.Task, error) {
 			t = now
 		}
 	}
-	return t, r.App.Engine().Idle(ctx)
+	if err := r.App.Engine().Idle(ctx); err != nil && ctx.Err() == nil {
+		return t, err
+	}
+	return t, nil // tests that still run add nothing to the branch
 }

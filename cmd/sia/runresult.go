@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -40,11 +41,13 @@ type runResult struct {
 	// Changes of tests, their setup and protected files. The run passes only if the user accepted them.
 	Findings []string          `json:"findings"`
 	Evidence *sia.TestEvidence `json:"evidence,omitempty"` // result of running the tests with and without the change
+	Review   *sia.FinalReview  `json:"review,omitempty"`   // a model's review of the change against the issue
 
 	// Requested model features that were not available, such as a reasoning effort that an endpoint refuses.
 	Weaker []runModel `json:"weaker,omitempty"`
 
-	asks bool // the reason is a question
+	asks   bool // the reason is a question
+	awaits bool // the check passes, and a person has to accept changes of tests or protected files
 }
 
 // runModel lists the requested features that a model worked without.
@@ -81,7 +84,7 @@ type runAttempt struct {
 func (r *localRun) end(t sia.Task) (out runResult, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Ctx), time.Minute)
 	defer cancel()
-	cost := t.Credits.Cost()
+	cost := t.Credits.Cost() + r.unbooked(ctx, t)
 	out = runResult{Passed: t.State == sia.Passed, State: t.State, Base: r.job.base, Test: r.job.settings.Agent.Test,
 		BaseFails: !r.baseOK, Credits: cost.String(), USD: float64(cost) / float64(sia.Credit) / 100,
 		Seconds: time.Since(r.began).Seconds(), Attempts: []runAttempt{}, Findings: []string{}}
@@ -95,8 +98,11 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 		}
 		out.Attempts = append(out.Attempts, told)
 	}
+	out.awaits = t.State == sia.Checking && t.Gate.AwaitsPerson
 	switch {
 	case out.Passed:
+	case out.awaits:
+		out.Reason = "the check passes, but tests or protected files were changed, and a person has to accept that"
 	case t.State == sia.OnHold && t.Pause != nil && !r.interactive: // no user can resume it
 		out.Reason = t.Pause.Reason
 	default:
@@ -104,7 +110,7 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 	}
 	question := ""
 	if e := t.Escalation; t.State == sia.Escalated {
-		question = strings.TrimSpace(text.Sentence(e.Blocker) + " " + e.Question)
+		question = r.withoutLinks(strings.TrimSpace(text.Sentence(e.Blocker) + " " + e.Question))
 		out.Reason = question
 	}
 	if r.turnsWithoutCalls > 0 && r.toolCalls == 0 && !out.Passed {
@@ -145,6 +151,10 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 		if e := t.Gate.Evidence; e != nil && string(e.Head) == head {
 			out.Evidence = e
 		}
+		if t.Final.Tells(sia.SHA(head)) {
+			out.Review = new(*t.Final)
+			out.Review.URL = "" // of the simulated GitHub
+		}
 		if kept != nil {
 			out.Passed, out.Branch, out.Reason = false, "", strings.TrimPrefix(out.Reason+"; "+inPatch(kept, diff), "; ")
 		}
@@ -155,6 +165,25 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 		out.Head, err = r.commitMemory(ctx, out.Head)
 	}
 	return out, err
+}
+
+// unbooked returns what the turns of an attempt cost that was stopped and did not end in time.
+func (r *localRun) unbooked(ctx context.Context, t sia.Task) (cost sia.Credits) {
+	a := t.Attempt()
+	if a == nil || a.Outcome != "" || a.Cost > 0 {
+		return 0
+	}
+	rows, err := r.App.Store.Turns(ctx, t.ID, a.Number)
+	if err != nil {
+		r.Logger.WarnContext(ctx, "the cost of a stopped attempt is not known", "error", err)
+	}
+	for _, row := range rows {
+		var turn agent.Turn
+		if json.Unmarshal(row, &turn) == nil {
+			cost += turn.Cost
+		}
+	}
+	return cost
 }
 
 // withoutCalls returns why a task without tool calls did not pass. cut of its answers were truncated at their length
@@ -168,6 +197,9 @@ func withoutCalls(answers, cut int, t sia.Task) string {
 	if 2*cut >= answers { // the budget may end attempts first
 		return fmt.Sprintf("%d of the model's %s were cut off at their length, before it called a tool: let it reason less, "+
 			"or set max_output of the model higher in the file of --config", cut, text.Count(answers, "answer"))
+	}
+	if a := t.Attempt(); a != nil && a.Outcome == sia.AttemptError { // such as an answer that its provider withheld
+		return a.Reason
 	}
 	return "the model called no tool in any of its " + text.Count(answers, "answer") + ": take one that can call tools"
 }
@@ -218,17 +250,21 @@ func (r *localRun) show(out runResult) {
 	if out.asks {
 		r.progress("Put the answer into the text of the issue, and run again.")
 	}
-	for _, a := range out.Attempts {
+	for i, a := range out.Attempts {
 		by := ""
 		if a.Technique != "" {
 			by = ", by " + a.Technique
 		}
-		line := fmt.Sprintf("  attempt %d%s: %s", a.Number, by, cmp.Or(a.Outcome, "not finished"))
+		open := "not finished"
+		if out.awaits {
+			open = "waits to be accepted"
+		}
+		line := fmt.Sprintf("  attempt %d%s: %s", a.Number, by, cmp.Or(a.Outcome, open))
 		if a.Reason != "" && !strings.Contains(out.Reason, strings.TrimRight(a.Reason, ".")) {
 			line += ": " + text.Clip(cli.Plain(a.Reason), 160)
 		}
 		r.progress("%s", line)
-		if !strings.Contains(out.Reason, a.LeftOut) {
+		if !strings.Contains(out.Reason, a.LeftOut) && (i == 0 || a.LeftOut != out.Attempts[i-1].LeftOut) {
 			r.progress("    %s", a.LeftOut)
 		}
 	}
@@ -249,6 +285,7 @@ func (r *localRun) show(out runResult) {
 		r.progress("\n%s", cli.Plain(strings.TrimRight(text.Fit(out.Diff, maxDiffBytes, text.Head), "\n")))
 	}
 	r.list(out.Evidence.Shown())
+	r.showReview(out.Review)
 	r.progress("Look at it with `git diff %.9s %s`; with --binary that is a patch for `git apply`.", out.Base, out.Branch)
 	switch {
 	case out.Passed:
@@ -263,6 +300,44 @@ func (r *localRun) show(out runResult) {
 	default:
 		r.progress("To go on from there: sia run --base %s, with the same --issue.", out.Branch)
 	}
+}
+
+// showReview prints what a model's review of the change against the issue found. It is advice: only checks decide.
+func (r *localRun) showReview(f *sia.FinalReview) {
+	switch {
+	case f == nil:
+	case f.Why != "":
+		r.progress("The change was not reviewed against the issue: %s", text.Sentence(cli.Plain(text.OneLine(f.Why))))
+	default:
+		r.progress("A model that had not seen the work reviewed the change against the issue. This is advice:")
+		r.list(reviewNotes(*f))
+	}
+}
+
+// demandNames and remarkNames are the states of demands that are not met, and the kinds of remarks, in words.
+var (
+	demandNames = map[sia.DemandState]string{sia.DemandUnmet: "Not done", sia.DemandUnclear: "Can't tell"}
+	remarkNames = map[sia.RemarkKind]string{sia.RemarkScope: "Not asked for", sia.RemarkSecurity: "Security",
+		sia.RemarkTests: "Tests", sia.RemarkAPI: "Interface"}
+)
+
+// reviewNotes returns what a review found, without the demands that are met.
+func reviewNotes(f sia.FinalReview) (notes []string) {
+	add := func(about, said string, at sia.Place) {
+		if at.Path != "" {
+			about += fmt.Sprintf(" (%s:%d)", at.Path, at.Line)
+		}
+		notes = append(notes, cli.Plain(about+": "+text.OneLine(said)))
+	}
+	for _, d := range f.Demands {
+		if name := demandNames[d.State]; name != "" {
+			add(name, strings.TrimSuffix(fmt.Sprintf("“%s”: %s", d.Quote, d.Why), ": "), d.At)
+		}
+	}
+	for _, m := range f.Remarks {
+		add(remarkNames[m.About], m.Why, m.At)
+	}
+	return notes
 }
 
 // list prints sentences.

@@ -180,6 +180,11 @@ func (r *localRun) tell(t sia.Task) error {
 		if r.attempt != a.Number {
 			r.printDiagnoses(t, a.Number-1)
 			r.attempt, r.turns = a.Number, printedTurns{last: map[int]int{}}
+			if o := t.Omission; o != nil && o.Attempt == a.Number {
+				r.progress("The check passes, and a model that reviewed the change says that %s. One more attempt does that; "+
+					"if it does not pass, its commit is not kept.", o.Review.Unmet())
+				r.list(reviewNotes(sia.FinalReview{Demands: o.Review.Demands}))
+			}
 			r.lastProgress = fmt.Sprintf("Attempt %d: %s", a.Number, sia.Working)
 			r.progress("%s", r.lastProgress)
 		}
@@ -298,7 +303,8 @@ func turnLine(turn agent.Turn, command bool) string {
 		printed := strings.TrimSpace(turn.Text)
 		said = fmt.Sprintf("  turn %d: %s", turn.Number, text.OneLine(printed[strings.LastIndexByte(printed, '\n')+1:]))
 	default:
-		said = fmt.Sprintf("  turn %d called no tool, and says: %s", turn.Number, text.OneLine(turn.Text))
+		said = fmt.Sprintf("  turn %d called no tool, and says: %s", turn.Number,
+			cmp.Or(text.OneLine(turn.Text), "nothing"))
 	}
 	if tests := turn.Tests(); tests != "" {
 		said += "; tests: " + tests

@@ -127,6 +127,9 @@ func TestLook(t *testing.T) {
 		{"Python with lists", "Python/pip; python3 -m pip install -r requirements.txt -r requirements-dev.txt; " +
 			"python3 -m pytest -q; ; " + py,
 			map[string]string{"requirements.txt": "", "requirements-dev.txt": "", "tests/conftest.py": ""}},
+		{"a list with an underscore", "Python/pip; python3 -m pip install -r test_requirements.txt, " +
+			"python3 -m pip install -e .; python3 -m pytest -q; ; " + py,
+			map[string]string{"setup.py": "", "test_requirements.txt": "pytest\nwhatever\n", "tests/test_a.py": ""}},
 		{"old Python", "Python/pip; python3 -m pip install -e .; python3 -m unittest discover -s tests; ; " + py,
 			map[string]string{"setup.py": "", "tests/test_a.py": ""}},
 		{"pytest in requirements alone", "Python/pip; python3 -m pip install -r requirements-dev.txt; " +
@@ -134,6 +137,9 @@ func TestLook(t *testing.T) {
 			map[string]string{"requirements-dev.txt": "pytest>=7\n", "tests/__init__.py": "", "tests/test_a.py": ""}},
 		{"pytest in setup.py alone", "Python/pip; python3 -m pip install -e .; python3 -m pytest -q; ; " + py,
 			map[string]string{"setup.py": "setup(tests_require=['pytest'])\n", "tests/test_a.py": ""}},
+		{"pytest and tests beside the code", "Python/pip; python3 -m pip install -e .; python3 -m pytest -q; ; " + py,
+			map[string]string{"pyproject.toml": "[project]\nname='x'\n", "tox.ini": "[testenv]\ndeps = pytest\n",
+				"x/tests/test_a.py": ""}},
 		{"make before a guess", "Python/pip; python3 -m pip install -r requirements.txt; make test; " +
 			"python3 -m pytest -q; " + py,
 			map[string]string{"requirements.txt": "pytest\n", "Makefile": "test:\n", "tests/test_a.py": ""}},

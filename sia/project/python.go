@@ -16,7 +16,8 @@ var pytestNamed = regexp.MustCompile(`\bpytest\b`)
 
 // requirements are the names of files that list a project's dependencies, one a line.
 var requirements = []string{"requirements.txt", "requirements-dev.txt", "requirements-test.txt",
-	"dev-requirements.txt", "test-requirements.txt"}
+	"dev-requirements.txt", "test-requirements.txt", "requirements_dev.txt", "requirements_test.txt",
+	"dev_requirements.txt", "test_requirements.txt"}
 
 var pytestMark = regexp.MustCompile(`(?m)^\[tool\.pytest|^\[(tool:)?pytest\]`)
 
@@ -122,12 +123,20 @@ func unconfigured(t top) Command {
 // discover returns the command that discovers tests: pytest if a file names it, else unittest, which finds only its own
 // tests, and before Python 3.12 passes without any.
 func discover(t top, why, in string) Command {
-	for _, name := range append([]string{"pyproject.toml", "setup.py", "setup.cfg", "tox.ini"}, requirements...) {
-		if text, ok := t.file(name); ok && pytestNamed.MatchString(text) {
-			return Command{Line: pytestLine, Why: why + ", and " + name + " names pytest"}
-		}
+	if name := namesPytest(t); name != "" {
+		return Command{Line: pytestLine, Why: why + ", and " + name + " names pytest"}
 	}
 	return Command{Line: "python3 -m unittest discover" + in, Why: why}
+}
+
+// namesPytest returns the first top-level file that names pytest; empty: none.
+func namesPytest(t top) string {
+	for _, name := range append([]string{"pyproject.toml", "setup.py", "setup.cfg", "tox.ini"}, requirements...) {
+		if text, ok := t.file(name); ok && pytestNamed.MatchString(text) {
+			return name
+		}
+	}
+	return ""
 }
 
 // pip returns the commands that install the project and its dependencies.
@@ -206,12 +215,15 @@ func forTests(named map[string]any) string {
 
 // guessed returns a default command for Python tests if nothing else was detected.
 func guessed(t top) finding {
-	if why := t.first("setup.py", "pyproject.toml", "requirements.txt"); why != "" && t.has("tests/") &&
-		python(t).test.Line == "" {
-		test := discover(t, why+" and the folder tests are there", " -s tests")
-		_, _, run := locked(t)
-		test.Line = run + test.Line
-		return finding{test: test}
+	why, named := t.first("setup.py", "pyproject.toml", "requirements.txt"), namesPytest(t)
+	if why == "" || python(t).test.Line != "" || named == "" && !t.has("tests/") {
+		return finding{}
 	}
-	return finding{}
+	test := Command{Line: pytestLine, Why: named + " names pytest"} // which also finds tests beside the code
+	if t.has("tests/") {
+		test = discover(t, why+" and the folder tests are there", " -s tests")
+	}
+	_, _, run := locked(t)
+	test.Line = run + test.Line
+	return finding{test: test}
 }
