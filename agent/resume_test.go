@@ -85,8 +85,8 @@ func (b *bench) runUntil(number int, midst bool) []agent.Turn {
 	return left
 }
 
-// An attempt that resumes after an outage, even one before its first answer, pays once for the calls that broke off, and
-// the outage does not use up its time.
+// An attempt that resumes after an outage, even one before its first answer, pays once for the calls that broke off.
+// The outage does not use up its time.
 func TestResumeAfterAnOutage(t *testing.T) {
 	for struck := range 2 {
 		script := func(fault *scripted.Fault) scripted.Script {

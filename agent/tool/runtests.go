@@ -26,8 +26,8 @@ type testArgs struct {
 func callTest(ctx context.Context, env Env, a testArgs) (Result, error) {
 	command := TestCommand(env)
 	if command == "" {
-		return Result{}, errors.New("no way to test this repository was found (a workflow that tests, go.mod, package.json, " +
-			"Cargo.toml, pom.xml, pytest, a test target in Makefile); use run with the right command")
+		return Result{}, errors.New("no way to test this repository was found (a workflow that tests, go.mod, " +
+			"package.json, Cargo.toml, pom.xml, pytest, a test target in Makefile); use run with the right command")
 	}
 	r, changed, err := runCommand(ctx, env, command, a.Seconds)
 	if err != nil {

@@ -30,8 +30,8 @@ func WelcomeBody(w Welcome) string {
 		"**To start:** put the label %s on an issue, or comment `/sia start` there. That works without this pull request.",
 		Code(w.Label, 50)))
 	p.add("### What this file does\n\n" + welcomeLines(w))
-	p.add("### What you can do\n\n- **Merge** it, after changing what is wrong: it is a guess from the repository's files and " +
-		"workflows.\n- **Close** it: that is fine. SIA works without the file, and does not ask here again.")
+	p.add("### What you can do\n\n- **Merge** it, after changing what is wrong: it is a guess from the repository's " +
+		"files and workflows.\n- **Close** it: that is fine. SIA works without the file, and does not ask here again.")
 	p.fold("Not in the next repositories", "`welcome: false` in `.sia/config.yml` of "+
 		Code(w.Repo.Owner+"/"+sia.OwnersRepo, 0)+" keeps SIA from proposing this elsewhere; the app has to be installed on "+
 		"that repository, too.")

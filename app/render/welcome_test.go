@@ -12,7 +12,8 @@ import (
 
 func TestWelcome(t *testing.T) {
 	w := render.Welcome{Repo: sia.Repo{ID: 7, Owner: "ada", Name: "shop"}, Label: "sia",
-		Project:  project.Look(func(string) []string { return []string{"go.mod"} }, func(string) ([]byte, bool) { return []byte("require x"), true }),
+		Project: project.Look(func(string) []string { return []string{"go.mod"} },
+			func(string) ([]byte, bool) { return []byte("require x"), true }),
 		Required: []string{"test", "lint"}}
 	golden(t, "welcome/pull.md", render.WelcomeTitle()+"\n\n"+render.WelcomeBody(w)+"\n")
 	w.Blocked = []string{"proxy.golang.org", "sum.golang.org"}

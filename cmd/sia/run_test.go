@@ -303,14 +303,16 @@ func TestRunWithABusyModel(t *testing.T) {
 	}
 }
 
-// A check that fails before any change and then passes is nothing to repair. Where it fails on a change, it is run again.
+// A check that fails before any change and then passes is nothing to repair. Where it fails on a change, it is run
+// again.
 //
 //test:thorough
 func TestRunWithAFlakyCheck(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	url := writer(t, "whole\n", scripted.Answer{Calls: []scripted.Call{{Name: "finish",
 		Args: map[string]any{"summary": "It is written."}}}})
-	const onceRed = `echo x >>$XDG_CACHE_HOME/ran; test $(wc -l <$XDG_CACHE_HOME/ran) -gt 1` // later checks have this cache
+	// later checks have this cache
+	const onceRed = `echo x >>$XDG_CACHE_HOME/ran; test $(wc -l <$XDG_CACHE_HOME/ran) -gt 1`
 	for test, c := range map[string]struct{ code, again int }{
 		onceRed:                         {cli.ExitDone, 0},
 		onceRed + " && test ! -e a.txt": {cli.ExitFailed, 1},
@@ -356,8 +358,8 @@ func TestRunShowsTheReview(t *testing.T) {
 	code := runCommand(t.Context(), []string{"run", "--repo", testedClone(t), "--issue",
 		"Write a file, and say who wrote it", "--free", "--model-url", srv.URL, "--model", "m"}, &out, &errs)
 	for _, want := range []string{
-		"says that 1 of 2 requirements is not done. One more attempt does that; if it does not pass, its commit is not kept.\n" +
-			"  Not done: “and say who wrote it”: It has no name.\nAttempt 2: working\n",
+		"says that 1 of 2 requirements is not done. One more attempt does that; if it does not pass, its commit is not " +
+			"kept.\n  Not done: “and say who wrote it”: It has no name.\nAttempt 2: working\n",
 		"This is advice:\n  Not done: “and say who wrote it”: It has no name.\n" +
 			"  Not asked for (a.txt:1): Nothing asks for this word.\n"} {
 		if code != cli.ExitDone || strings.Count(out.String(), want) != 1 {
@@ -381,8 +383,8 @@ func TestQuietIsTold(t *testing.T) {
 	}
 }
 
-// A run without a tool call reports that the model can't call tools, unless its calls were malformed or truncated, or the
-// provider withheld its answers.
+// A run without a tool call reports that the model can't call tools, unless its calls were malformed or truncated, or
+// the provider withheld its answers.
 func TestReasonWithoutCalls(t *testing.T) {
 	const unread, cut = agent.CallsUnread + "a string has no end, at byte 9", agent.AnswersCut + "8192 tokens"
 	const withheld = "the model's provider withheld the answer (content filter)"
@@ -396,11 +398,12 @@ func TestReasonWithoutCalls(t *testing.T) {
 		{unread, sia.AttemptError, 0, unread},
 		{cut, sia.AttemptError, 2, cut},
 		{withheld, sia.AttemptError, 0, withheld},
-		{"3 of 4 credits are spent, and the rest does not cover another call", sia.AttemptCheckpoint, 2, "2 of the model's 2 " +
-			"answers were cut off at their length, before it called a tool: let it reason less, or set max_output of the " +
+		{"3 of 4 credits are spent, and the rest does not cover another call", sia.AttemptCheckpoint, 2, "2 of the model's " +
+			"2 answers were cut off at their length, before it called a tool: let it reason less, or set max_output of the " +
 			"model higher in the file of --config"},
 	} {
-		if got := withoutCalls(2, c.cut, sia.Task{Attempts: []sia.Attempt{{Reason: c.attempt, Outcome: c.outcome}}}); got != c.want {
+		task := sia.Task{Attempts: []sia.Attempt{{Reason: c.attempt, Outcome: c.outcome}}}
+		if got := withoutCalls(2, c.cut, task); got != c.want {
 			t.Errorf("%q is told as %q", c.attempt, got)
 		}
 	}

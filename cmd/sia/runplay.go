@@ -283,8 +283,8 @@ func (r *localRun) checkBase(command string) checkResult {
 // maxFirstRun is how long a check of the base may have taken that is run again because it failed.
 const maxFirstRun = 2 * time.Minute
 
-// checkBaseAgain runs the check before any change once more if it failed and was quick, so that no attempt has to repair
-// a test that fails now and then. It returns the result that counts.
+// checkBaseAgain runs the check before any change once more if it failed and was quick, so that no attempt has to
+// repair a test that fails now and then. It returns the result that counts.
 func (r *localRun) checkBaseAgain(first checkResult) checkResult {
 	if r.job.judge != nil || first.noRun != "" || first.took > maxFirstRun {
 		return first
@@ -294,8 +294,8 @@ func (r *localRun) checkBaseAgain(first checkResult) checkResult {
 		return first
 	}
 	r.flaky = true
-	r.progress("The check failed before any change, and passed when it was run again, so where it fails on a change it is "+
-		"run once more, too:\n%s", excerptOf(first.log, shownLines))
+	r.progress("The check failed before any change, and passed when it was run again, so where it fails on a change it "+
+		"is run once more, too:\n%s", excerptOf(first.log, shownLines))
 	return again
 }
 

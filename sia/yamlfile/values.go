@@ -17,8 +17,8 @@ const (
 	maxNodes = 100_000   // nodes of a file, with expanded aliases
 )
 
-// Values parses YAML that is not written for SIA, such as a workflow: map[string]any for a mapping, []any for a list, and
-// a string for any other value. Aliases are expanded, and the size of the result is bounded.
+// Values parses YAML that is not written for SIA, such as a workflow: map[string]any for a mapping, []any for a list,
+// and a string for any other value. Aliases are expanded, and the size of the result is bounded.
 func Values(text []byte) (doc any, err error) {
 	if len(text) > maxText || bytes.Count(text, []byte{'\n'}) > maxLines || !utf8.Valid(text) || TooDeep(text) {
 		return nil, errors.New("more text than such a file needs")

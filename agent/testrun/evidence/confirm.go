@@ -35,8 +35,8 @@ func (p *pass) confirm(ctx context.Context, found findings) (findings, error) {
 	}), nil
 }
 
-// confirmRed runs the head's tests twice more for tests that fail there, and drops those that don't fail each time: on a
-// busy machine, a test may fail that depends on time.
+// confirmRed runs the head's tests twice more for tests that fail there, and drops those that don't fail each time: a
+// test that depends on time may fail on a busy machine.
 func (p *pass) confirmRed(ctx context.Context, found findings) (red []string, err error) {
 	runs, err := p.runGroups(ctx, atHead, findings{red: found.red}.against(), again)
 	if err != nil {
