@@ -64,6 +64,24 @@ func TestFewLogs(t *testing.T) {
 	}
 }
 
+// Of many cancelled jobs, the log of the one that ran longest is read: GitHub may have ended it at its time limit, and
+// the others of its matrix because of that.
+func TestLongestCancelledJob(t *testing.T) {
+	in := input().with(workflow(1, "ci", "pull_request", "failure")).onBase(nil)
+	for i := range 20 {
+		r := job(int64(i+1), 1, 1, fmt.Sprintf("build (%d)", i), "cancelled")
+		r.StartedAt = r.CompletedAt.Add(-time.Duration(i) * time.Minute)
+		in.Runs = append(in.Runs, r)
+	}
+	in.FilesKnown, in.TamperingKnown, in.Now = true, true, noon.Add(24*time.Hour)
+	in, _ = readAll(t, in, func(name string) string {
+		return map[bool]string{true: timeout, false: "cancelled"}[name == "build (19)"]
+	})
+	if got := Judge(in); got.Verdict != sia.VerdictRed {
+		t.Errorf("%s: %v", got.Verdict, got.Explain)
+	}
+}
+
 // The runs of the base for the logs of many jobs are found in one pass over the checks.
 func TestManyGreenOnBase(t *testing.T) {
 	in, base := input(), []Run(nil)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // pairs returns the green jobs that can be compared with the base: exactly one
@@ -68,14 +69,17 @@ func (a *assessment) excusing() (head, base []int64) {
 	return head, slices.Compact(base)
 }
 
-// cancelled returns the required jobs that would be run again because they were cancelled: one that GitHub ended at its
-// time limit is red instead.
+// cancelled returns the required jobs that would be run again because they were cancelled, those that ran longest first:
+// one that GitHub ended at its time limit is red instead, and may be the reason why the others of its matrix were
+// cancelled.
 func (a *assessment) cancelled() (runs []Run) {
 	for _, c := range a.checks {
 		if c.required && c.outcome == toRerun && c.run.Conclusion == "cancelled" && c.run.WorkflowRun != 0 {
 			runs = append(runs, c.run)
 		}
 	}
+	took := func(r Run) time.Duration { return r.CompletedAt.Sub(r.StartedAt) }
+	slices.SortStableFunc(runs, func(x, y Run) int { return cmp.Compare(took(y), took(x)) })
 	return runs
 }
 
