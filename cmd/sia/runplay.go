@@ -284,9 +284,10 @@ func (r *localRun) checkBase(command string) checkResult {
 const maxFirstRun = 2 * time.Minute
 
 // checkBaseAgain runs the check before any change once more if it failed and was quick, so that no attempt has to
-// repair a test that fails now and then. It returns the result that counts.
+// repair a test that fails now and then. It returns the result that counts. The finished change of a stopped run is no
+// such base: a second run would let it pass.
 func (r *localRun) checkBaseAgain(first checkResult) checkResult {
-	if r.job.judge != nil || first.noRun != "" || first.took > maxFirstRun {
+	if r.job.judge != nil || r.job.finished != "" || first.noRun != "" || first.took > maxFirstRun {
 		return first
 	}
 	again := r.checkBase(r.job.settings.Agent.Test)
