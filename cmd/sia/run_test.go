@@ -307,17 +307,20 @@ func TestRunWithABusyModel(t *testing.T) {
 	}
 }
 
-// A check that fails before any change and then passes is nothing to repair. Where it fails on a change, it is run
-// again.
+// A check that fails before any change and then passes is nothing to repair. Where the same test fails on a change, it
+// is run again.
 //
 //test:thorough
 func TestRunWithAFlakyCheck(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	url := writer(t, "whole\n", scripted.Answer{Calls: []scripted.Call{{Name: "finish",
 		Args: map[string]any{"summary": "It is written."}}}})
+	const named = onceRed + " || { echo FAILED test_a.py::test_x; exit 1; }; test ! -e a.txt || "
 	for test, c := range map[string]struct{ code, again int }{
 		onceRed:                         {cli.ExitDone, 0},
-		onceRed + " && test ! -e a.txt": {cli.ExitFailed, 1},
+		onceRed + " && test ! -e a.txt": {cli.ExitFailed, 0}, // no test is named
+		named + "{ echo FAILED test_a.py::test_x; exit 1; }": {cli.ExitFailed, 1},
+		named + "{ echo FAILED test_a.py::test_y; exit 1; }": {cli.ExitFailed, 0},
 	} {
 		var out, errs strings.Builder
 		code := runCommand(t.Context(), []string{"run", "--repo", testedClone(t), "--issue", "Write a file", "--free",
