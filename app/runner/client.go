@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -60,6 +61,7 @@ type Client struct {
 	base *url.URL
 	http *http.Client
 	take chan struct{} // a mutex for [Client.Take]
+	old  sync.Once     // tells that the server gives out no tests beside the attempts
 }
 
 // NewClient returns a client for a server's address. plain allows http to another machine.
@@ -198,9 +200,9 @@ func (c *Client) Take(
 		case known && r.sia && r.status == http.StatusUnauthorized:
 			return nil, ErrToken
 		case known && r.sia && r.status == http.StatusNotFound && takes == TakesTests:
-			if pause != maxRetryDelay { // once
+			c.old.Do(func() {
 				log.InfoContext(ctx, "the server's version is older: it gives out no tests beside the attempts")
-			}
+			})
 			pause = maxRetryDelay
 			Sleep(ctx, pause)
 		case err != nil:

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/sia-bot/sia/app/runner"
 )
@@ -92,6 +93,33 @@ func TestTestsOfAnOlderServer(t *testing.T) {
 		if !errors.Is(err, context.Canceled) || !strings.Contains(logged, says) {
 			t.Errorf("%s: %v, %s", header, err, logged)
 		}
+	}
+}
+
+// A client tells only once that its server is of an older version.
+func TestOlderServerIsToldOnce(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set(runner.Header, "1")
+		http.NotFound(w, r)
+	}))
+	defer server.Close()
+	client, err := runner.NewClient(server.URL, false)
+	must(t, err)
+	told := 0
+	for range 2 {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		log := slog.New(slog.NewTextHandler(writerFunc(func(b []byte) (int, error) {
+			told++
+			cancel()
+			return len(b), nil
+		}), nil))
+		_, err := client.Take(ctx, "t", func() string { return "v1" }, runner.TakesTests, log)
+		if cancel(); err == nil {
+			t.Error("it took something")
+		}
+	}
+	if told != 1 {
+		t.Errorf("it was told %d times", told)
 	}
 }
 

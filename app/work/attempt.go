@@ -69,7 +69,7 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 	defer stopFetch()
 	var space *gitops.Workspace
 	if err == nil {
-		space, err = w.workspace(begin, t, f, r.start.commit, len(r.saved) > 0)
+		space, err = w.workspace(begin, t, f, r.start.commit, isAnswered(r.saved))
 	}
 	if arePartsLost(t, err) {
 		return sia.AttemptEnded{End: sia.EndCancelled, Lost: true, Reason: "what it rests on is gone"}, nil
@@ -250,14 +250,16 @@ func (w *attemptWorker) conclude(ctx context.Context, t sia.Task, r agentRun, fa
 }
 
 // savedTurns returns the turns of an attempt that was interrupted before its result was saved; none if no model had
-// answered. It sets t.Head to the commit at which the attempt began, even if the branch has moved since.
+// answered and nothing was spent. If one had answered, it sets t.Head to the commit at which the attempt began, even if
+// the branch has moved since.
 func (w *attemptWorker) savedTurns(ctx context.Context, t *sia.Task, run int) ([]agent.Turn, error) {
 	n := t.Attempt().Number
 	turns, err := w.turnsOf(ctx, t.ID, n, run)
-	if err != nil || !slices.ContainsFunc(turns, func(turn agent.Turn) bool { return turn.Kind == agent.TurnModel }) {
+	answered := isAnswered(turns)
+	if err != nil || !answered && !slices.ContainsFunc(turns, func(turn agent.Turn) bool { return turn.Cost > 0 }) {
 		return nil, err
 	}
-	if run > 0 {
+	if run > 0 || !answered { // without an answer there is no work to continue
 		return turns, nil
 	}
 	start, err := w.Store.Text(ctx, t.ID, n, textStart)
@@ -266,6 +268,11 @@ func (w *attemptWorker) savedTurns(ctx context.Context, t *sia.Task, run int) ([
 	}
 	t.Head = sia.SHA(start)
 	return turns, nil
+}
+
+// isAnswered reports whether a model had answered, so that an attempt continues from these turns.
+func isAnswered(turns []agent.Turn) bool {
+	return slices.ContainsFunc(turns, func(t agent.Turn) bool { return t.Kind == agent.TurnModel })
 }
 
 // spent returns the usage of an attempt that did not report its end: that of its saved turns, or the recorded cost of a

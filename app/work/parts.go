@@ -146,7 +146,7 @@ func (w *attemptWorker) setRunInput(ctx context.Context, t sia.Task, r agentRun,
 // with that start determines it.
 func (w *attemptWorker) baseline(ctx context.Context, t sia.Task, r agentRun) (*sia.CheckRun, error) {
 	c, err := w.savedBaseline(ctx, t)
-	if err != nil || c != nil || len(r.part.Needs) > 0 || r.part.Kept != "" || len(r.saved) > 0 {
+	if err != nil || c != nil || len(r.part.Needs) > 0 || r.part.Kept != "" || isAnswered(r.saved) {
 		return c, err
 	}
 	got, err := w.check(ctx, t, r.effect, r.start.commit, []string{""}, nil)

@@ -89,6 +89,9 @@ func TestRunStopped(t *testing.T) {
 	keptHalf(t, dir)
 }
 
+// onceRed is a check that fails when a run makes it first: its later checks have the same cache.
+const onceRed = `echo x >>$XDG_CACHE_HOME/ran; test $(wc -l <$XDG_CACHE_HOME/ran) -gt 1`
+
 // A run from an attempt that was being checked when Ctrl-C came makes no other attempt if the check passes, unless the
 // issue is another one.
 //
@@ -114,6 +117,7 @@ func TestRunStoppedWhileChecked(t *testing.T) {
 	}{
 		{slices.Concat(again, []string{"test -f a.txt"}), 0, "It is finished, so no attempt is made."},
 		{slices.Concat(again, []string{"test -f b.txt", "--approaches", "1"}), 1, "Attempt 1: working"},
+		{slices.Concat(again, []string{onceRed + " && ! test -f b.txt", "--approaches", "1"}), 1, "Attempt 1: working"},
 		{slices.Concat(again, []string{"test -f a.txt", "--approaches", "1", "--issue", "Write another file"}), 1,
 			"Attempt 1: working"},
 	} {
@@ -303,19 +307,20 @@ func TestRunWithABusyModel(t *testing.T) {
 	}
 }
 
-// A check that fails before any change and then passes is nothing to repair. Where it fails on a change, it is run
-// again.
+// A check that fails before any change and then passes is nothing to repair. Where the same test fails on a change, it
+// is run again.
 //
 //test:thorough
 func TestRunWithAFlakyCheck(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	url := writer(t, "whole\n", scripted.Answer{Calls: []scripted.Call{{Name: "finish",
 		Args: map[string]any{"summary": "It is written."}}}})
-	// later checks have this cache
-	const onceRed = `echo x >>$XDG_CACHE_HOME/ran; test $(wc -l <$XDG_CACHE_HOME/ran) -gt 1`
+	const named = onceRed + " || { echo FAILED test_a.py::test_x; exit 1; }; test ! -e a.txt || "
 	for test, c := range map[string]struct{ code, again int }{
 		onceRed:                         {cli.ExitDone, 0},
-		onceRed + " && test ! -e a.txt": {cli.ExitFailed, 1},
+		onceRed + " && test ! -e a.txt": {cli.ExitFailed, 0}, // no test is named
+		named + "{ echo FAILED test_a.py::test_x; exit 1; }": {cli.ExitFailed, 1},
+		named + "{ echo FAILED test_a.py::test_y; exit 1; }": {cli.ExitFailed, 0},
 	} {
 		var out, errs strings.Builder
 		code := runCommand(t.Context(), []string{"run", "--repo", testedClone(t), "--issue", "Write a file", "--free",

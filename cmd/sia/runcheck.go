@@ -114,6 +114,34 @@ func (r *localRun) checkWith(ctx context.Context, sha, command string) (out chec
 	return out
 }
 
+// failedTests returns the full names of the tests that failed; none if the log may not name all of them.
+func (c checkResult) failedTests(ctx context.Context) (names []string) {
+	rep, err := failure.Read(ctx, strings.NewReader(c.log), failure.Options{})
+	if err != nil || rep.Cut != "" || len(rep.Tests) >= failure.MaxTests {
+		return nil
+	}
+	for _, t := range rep.Tests {
+		names = append(names, t.FullName())
+	}
+	return names
+}
+
+// failsAsBase reports whether a check of a change failed only in tests that failed now and then without any change, as
+// far as its log names tests.
+func (r *localRun) failsAsBase(ctx context.Context, c checkResult) bool {
+	if len(r.flaky) == 0 || c.passed || c.timedOut || c.err != nil || ctx.Err() != nil {
+		return false
+	}
+	names := c.failedTests(ctx)
+	return len(names) > 0 && !slices.ContainsFunc(names, func(n string) bool { return !slices.Contains(r.flaky, n) })
+}
+
+// passedLater reports whether the check failed on a head before it passed.
+func (r *localRun) passedLater(head string) bool {
+	passed, _ := r.failed.Load(head)
+	return passed == true
+}
+
 // noModule matches what Python prints when it does not find the module of its option -m.
 var noModule = lazyregexp.New(`(?m)^\S*python[\d.]*(?:\.exe)?: No module named '?([\w.]+)'?\s*$`)
 
@@ -185,7 +213,8 @@ func (r *localRun) report(ctx context.Context, sha string) error {
 		}
 	}
 	res := r.check(ctx, sha)
-	if r.flaky && !res.passed && res.err == nil && ctx.Err() == nil {
+	if r.failsAsBase(ctx, res) {
+		r.failed.Store(sha, false)
 		r.progress("%s fails on %.9s, and is run once more:\n%s", test, sha, excerptOf(res.log, shownLines))
 		res = r.check(ctx, sha)
 	}
@@ -208,6 +237,9 @@ func (r *localRun) report(ctx context.Context, sha string) error {
 		Summary: text.Fit(res.log, maxCheckLog, text.Tail)}
 	if res.passed {
 		check.Conclusion, check.Title = "success", test+" passed"
+		r.failed.CompareAndSwap(sha, false, true)
+	} else {
+		r.failed.Store(sha, false)
 	}
 	for i, name := range names {
 		check.Name = name

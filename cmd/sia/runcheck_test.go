@@ -1,6 +1,13 @@
 package main
 
-import "testing"
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/sia-bot/sia/sia/failure"
+)
 
 // A test runner that is not installed is no failure of the code.
 func TestLacksRunner(t *testing.T) {
@@ -17,5 +24,51 @@ func TestLacksRunner(t *testing.T) {
 		if got := lacksRunner(c.command, []byte(c.output)); got != c.want {
 			t.Errorf("%s printed %q: %v", c.command, c.output, got)
 		}
+	}
+}
+
+// A check of a change is run again only if all tests that fail are known to fail now and then.
+func TestFailsAsBase(t *testing.T) {
+	const x, y = "FAILED test_a.py::test_x\n", "FAILED test_a.py::test_y\n"
+	base := checkResult{log: x}
+	for name, c := range map[string]struct {
+		base, change checkResult
+		want         bool
+	}{
+		"the same test":     {base, checkResult{log: x}, true},
+		"another":           {base, checkResult{log: y}, false},
+		"another, too":      {base, checkResult{log: x + y}, false},
+		"one of them":       {checkResult{log: x + y}, checkResult{log: y}, true},
+		"it names none":     {base, checkResult{log: "exit status 1"}, false},
+		"base names none":   {checkResult{log: "exit status 1"}, checkResult{log: x}, false},
+		"out of time":       {base, checkResult{log: x, timedOut: true}, false},
+		"it was not run":    {base, checkResult{log: x, err: errors.New("no sandbox")}, false},
+		"it passes":         {base, checkResult{log: x, passed: true}, false},
+		"too many to name":  {base, checkResult{log: x + manyFailed()}, false},
+		"the base has many": {checkResult{log: manyFailed()}, checkResult{log: "FAILED test_a.py::test_1\n"}, false},
+	} {
+		r := localRun{flaky: c.base.failedTests(t.Context())}
+		if got := r.failsAsBase(t.Context(), c.change); got != c.want {
+			t.Errorf("%s: %v, with %q", name, got, r.flaky)
+		}
+	}
+}
+
+// manyFailed is a log with more failed tests than a report names.
+func manyFailed() string {
+	var log strings.Builder
+	for i := range failure.MaxTests + 1 {
+		fmt.Fprintf(&log, "FAILED test_a.py::test_%d\n", i)
+	}
+	return log.String()
+}
+
+// A pass counts as one of a second run if the check failed on the same head before.
+func TestPassedLater(t *testing.T) {
+	var r localRun
+	r.failed.Store("red", false)
+	r.failed.Store("later", true)
+	if r.passedLater("red") || !r.passedLater("later") || r.passedLater("green") {
+		t.Error("only the second head passed later")
 	}
 }

@@ -50,15 +50,16 @@ type localRun struct {
 	lastReply         int       // number of the last reply printed
 	quiet             quiet
 	trouble           trouble
-	kept              string // commit that the run last set the result's branch to; empty: none
-	baseOK            bool   // the test command passes without any change
-	flaky             bool   // the test command failed and passed without any change
-	setupNeedless     bool   // setup fails without any change, and the test command passes without it
+	kept              string   // commit that the run last set the result's branch to; empty: none
+	baseOK            bool     // the test command passes without any change
+	flaky             []string // tests that failed without any change, where the test command then passed
+	setupNeedless     bool     // setup fails without any change, and the test command passes without it
 	outputMu          sync.Mutex
 	step              atomic.Pointer[string] // step of the running check; nil: none is running
 	tests             atomic.Pointer[string] // tests that SIA runs; nil: other output came since
 	edits             sync.Map               // findings about edits of tests and their commands, by head
 	finished          string                 // head of an attempt that was being checked when the run was stopped
+	failed            sync.Map               // heads on which the check failed; the value says if it passed later
 	broken            sync.Map               // sentences about the base's tests that a head breaks, by head
 }
 
@@ -284,18 +285,23 @@ func (r *localRun) checkBase(command string) checkResult {
 const maxFirstRun = 2 * time.Minute
 
 // checkBaseAgain runs the check before any change once more if it failed and was quick, so that no attempt has to
-// repair a test that fails now and then. It returns the result that counts.
+// repair a test that fails now and then. It returns the result that counts. The finished change of a stopped run is no
+// such base: a second run would let it pass.
 func (r *localRun) checkBaseAgain(first checkResult) checkResult {
-	if r.job.judge != nil || first.noRun != "" || first.took > maxFirstRun {
+	if r.job.judge != nil || r.job.finished != "" || first.noRun != "" || first.took > maxFirstRun {
 		return first
 	}
 	again := r.checkBase(r.job.settings.Agent.Test)
 	if !again.passed || again.err != nil {
 		return first
 	}
-	r.flaky = true
-	r.progress("The check failed before any change, and passed when it was run again, so where it fails on a change it "+
-		"is run once more, too:\n%s", excerptOf(first.log, shownLines))
+	r.flaky = first.failedTests(r.Ctx)
+	then := "Where only the same tests fail on a change, it is run once more, too"
+	if len(r.flaky) == 0 {
+		then = "It does not say which tests failed, so it is not run again where it fails on a change"
+	}
+	r.progress("The check failed before any change, and passed when it was run again. %s:\n%s", then,
+		excerptOf(first.log, shownLines))
 	return again
 }
 

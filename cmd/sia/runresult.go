@@ -32,6 +32,7 @@ type runResult struct {
 	Base      string       `json:"base"`   // commit
 	Test      string       `json:"test"`
 	BaseFails bool         `json:"base_fails"` // whether the test command fails without any change
+	SecondRun bool         `json:"second_run"` // whether it failed on the branch's head before it passed there
 	Attempts  []runAttempt `json:"attempts"`
 	Credits   string       `json:"credits"` // spent, including what exceeds the budget
 	USD       float64      `json:"usd"`
@@ -141,6 +142,7 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 			return out, errors.Join(kept, err)
 		}
 		out.Branch, out.Head, out.Diff = r.job.branch, head, string(diff)
+		out.SecondRun = r.passedLater(head)
 		if out.Findings, err = r.findings(ctx, t, head); err != nil {
 			return out, errors.Join(kept, err)
 		}
@@ -246,6 +248,9 @@ func (r *localRun) show(out runResult) {
 	} else {
 		r.progress("%s: %s", r.Style.Red("Not passed"), text.Sentence(out.Reason))
 		r.progress("%s, %s credits (%.2f USD).", text.Count(len(out.Attempts), "attempt"), out.Credits, out.USD)
+	}
+	if out.SecondRun {
+		r.progress("The check failed on the result before it passed there when it was run again.")
 	}
 	if out.asks {
 		r.progress("Put the answer into the text of the issue, and run again.")
