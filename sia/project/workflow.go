@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/sia-bot/sia/sia/yamlfile"
@@ -21,9 +22,12 @@ const (
 	maxWorkflow  = 128 << 10 // bytes of a workflow file
 	maxText      = 512 << 10 // bytes of all of them
 	maxScript    = 16 << 10  // bytes of a step's script
+	maxScripts   = 512 << 10 // bytes of all scripts; one counts for each step that an alias repeats
 	maxJobs      = 100
-	maxTested    = 4  // folders and kinds of projects whose tests are taken from workflows
-	maxInstalls  = 20 // commands of a job that install packages
+	maxSteps     = 1000 // steps of all workflows
+	maxVariables = 100  // variables of an env section
+	maxTested    = 4    // folders and kinds of projects whose tests are taken from workflows
+	maxInstalls  = 20   // commands of a job that install packages
 	// maxWords is the maximum length of a command, and of its variables, in bytes; a settings file can contain both.
 	maxWords = 900
 )
@@ -43,7 +47,7 @@ type ciTest struct {
 
 // workflowTests returns the test commands that workflows run for a change: one for each folder and kind, those at the
 // top first.
-func (t top) workflowTests() (all []ciTest) {
+func (t top) workflowTests() []ciTest {
 	var files []string
 	for _, name := range t.list(workflows) {
 		if ext := path.Ext(name); (ext == ".yml" || ext == ".yaml") && plainPath.MatchString(name) {
@@ -51,6 +55,7 @@ func (t top) workflowTests() (all []ciTest) {
 		}
 	}
 	slices.Sort(files)
+	found := ciTests{script: maxScripts, steps: maxSteps}
 	left := maxText
 	for _, name := range files[:min(len(files), maxWorkflows)] {
 		text, _ := t.read(workflows + "/" + name)
@@ -72,30 +77,44 @@ func (t top) workflowTests() (all []ciTest) {
 			if needsMore.MatchString(key) {
 				continue
 			}
-			all = append(all, jobTests(job, workingFolder(job, workingFolder(root, "")), name)...)
+			found.addJob(job, workingFolder(job, workingFolder(root, "")), name)
 		}
 	}
-	depth := func(c ciTest) int {
-		if c.dir == "." {
-			return 0
+	return found.kept
+}
+
+// ciTests collects the test commands of workflows: one for each folder and kind.
+type ciTests struct {
+	kept   []ciTest // those at the top first
+	script int      // bytes of scripts that may still be read
+	steps  int      // steps that may still be read
+}
+
+// add adds a test command. One for all tests replaces one for a part of them.
+func (t *ciTests) add(c ciTest) {
+	i := slices.IndexFunc(t.kept, func(o ciTest) bool { return o.dir == c.dir && o.kind == c.kind })
+	switch {
+	case i < 0:
+		at := slices.IndexFunc(t.kept, func(o ciTest) bool { return o.depth() > c.depth() })
+		if at < 0 {
+			at = len(t.kept)
 		}
-		return 1 + strings.Count(c.dir, "/")
+		t.kept = slices.Insert(t.kept, at, c)
+		t.kept = t.kept[:min(len(t.kept), maxTested)]
+	case !t.kept[i].isPart():
+	case c.isPart():
+		t.kept[i].parts = t.kept[i].parts || !slices.Equal(t.kept[i].words, c.words)
+	default:
+		t.kept[i] = c
 	}
-	slices.SortStableFunc(all, func(a, b ciTest) int { return cmp.Compare(depth(a), depth(b)) })
-	var kept []ciTest
-	for _, c := range all {
-		i := slices.IndexFunc(kept, func(o ciTest) bool { return o.dir == c.dir && o.kind == c.kind })
-		switch {
-		case i < 0 && len(kept) < maxTested:
-			kept = append(kept, c)
-		case i < 0 || !kept[i].isPart():
-		case c.isPart():
-			kept[i].parts = kept[i].parts || !slices.Equal(kept[i].words, c.words)
-		default:
-			kept[i] = c
-		}
+}
+
+// depth returns how deep the folder of a test lies; 0: it is the top.
+func (c ciTest) depth() int {
+	if c.dir == "." {
+		return 0
 	}
-	return kept
+	return 1 + strings.Count(c.dir, "/")
 }
 
 // isPart reports whether a command names files, packages or a script for some tests.
@@ -143,19 +162,22 @@ func workingFolder(of map[string]any, otherwise string) string {
 	return cmp.Or(dir, otherwise)
 }
 
-// jobTests returns the test commands of a job that runs on Linux.
-func jobTests(job map[string]any, folder, file string) (all []ciTest) {
+// addJob adds the test commands of a job that runs on Linux.
+func (t *ciTests) addJob(job map[string]any, folder, file string) {
 	if on, _ := job["runs-on"].(string); strings.HasPrefix(on, "windows") || strings.HasPrefix(on, "macos") {
-		return nil
+		return
 	}
 	steps, _ := job["steps"].([]any)
 	installs := map[string][]Command{}
 	for _, s := range steps {
 		step, _ := s.(map[string]any)
 		run, _ := step["run"].(string)
-		if len(run) > maxScript {
+		t.steps--
+		if t.steps < 0 || len(run) > min(maxScript, t.script) {
 			continue
 		}
+		t.script -= len(run)
+		env := sync.OnceValue(func() string { return assignments(job["env"], step["env"]) })
 		dir, _ := step["working-directory"].(string)
 		for at, words := range simpleCommands(run, cmp.Or(dir, folder)) {
 			if len(at)+len(quoted(words)) > maxWords {
@@ -165,13 +187,11 @@ func jobTests(job map[string]any, folder, file string) (all []ciTest) {
 				c.Line, c.Why = within(at, c.Line), workflows+"/"+file+" runs it"
 				installs[kind] = append(installs[kind], c)
 			} else if c, ok := testCommand(at, words); ok {
-				c.env = assignments(job["env"], step["env"])
-				c.file, c.installs = file, installs[c.kind]
-				all = append(all, c)
+				c.env, c.file, c.installs = env(), file, installs[c.kind]
+				t.add(c)
 			}
 		}
 	}
-	return all
 }
 
 // assignments returns the variables of some env sections of a workflow as assignments for a shell; later sections count
@@ -180,6 +200,9 @@ func assignments(sections ...any) string {
 	values := map[string]string{}
 	for _, s := range sections {
 		section, _ := s.(map[string]any)
+		if len(section) > maxVariables {
+			continue
+		}
 		for name, v := range section {
 			value, isText := v.(string)
 			isPlain := isText && len(value) <= maxValue && !strings.Contains(value, "${{") &&

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/sia/project"
 )
 
 // job returns a workflow with one job of these steps.
@@ -121,6 +123,36 @@ func TestWorkflowIsTheReason(t *testing.T) {
 	const want = "go.mod makes the whole folder one module, and .github/workflows/ci.yml sets the variables"
 	if p.Test.Line != "A=b go test ./..." || p.Test.Why != want {
 		t.Errorf("%+v", p.Test)
+	}
+}
+
+// A script that aliases repeat is read only a few times.
+func TestWorkflowThatRepeatsAScript(t *testing.T) {
+	allocations := func(aliases int) float64 {
+		workflow := job("&step\n        run: |\n"+strings.Repeat("          make test\n", 700)) +
+			strings.Repeat("      - *step\n", aliases)
+		var p project.Project
+		n := testing.AllocsPerRun(1, func() { p = look(map[string]string{".github/workflows/ci.yml": workflow}) })
+		if p.Test.Line != "make test" {
+			t.Errorf("%d aliases: %+v", aliases, p.Test)
+		}
+		return n
+	}
+	if few, many := allocations(100), allocations(900); many > 2*few {
+		t.Errorf("%.0f allocations for 100 aliases, %.0f for 900", few, many)
+	}
+}
+
+// Tests at the top come first, wherever the workflow has them, and no more than four are kept.
+func TestWorkflowsInManyFolders(t *testing.T) {
+	files := map[string]string{".github/workflows/ci.yml": job("run: |\n          (cd x/y && make test)\n          " +
+		"(cd a && make test)\n          (cd b && make test)\n          (cd c && make test)\n          make test")}
+	for _, dir := range []string{"a", "b", "c", "x/y"} {
+		files[dir+"/Makefile"] = "test:\n"
+	}
+	const want = "; ; make test; (cd ./a && make test), (cd ./b && make test), (cd ./c && make test); "
+	if d := cmp.Diff(want, said(look(files))); d != "" {
+		t.Error(d)
 	}
 }
 
