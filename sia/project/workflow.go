@@ -278,6 +278,12 @@ var (
 	jvm      = regexp.MustCompile(`^(?:mvnw?|gradlew?)$`)
 	// otherWork matches arguments of commands that don't test.
 	otherWork = regexp.MustCompile(`^(?:install|ci|i|add|build|publish|create|init|sync)$|lint`)
+	// noRun matches options that make a program show or list something, or build alone. The letter for such a list is -l
+	// of some programs, and the letter for a plan is -n.
+	noRun = regexp.MustCompile(`^(?:--version|--help|-h|--co|--collect-only|--fixtures|--?list.*|--dry-run|--no-run|` +
+		`--if-present)$`)
+	listsByL = regexp.MustCompile(`^(?:tox|nox|just|task)$`)
+	plansByN = regexp.MustCompile(`^(?:make|just|task)$`)
 	// needsMore matches programs, arguments and jobs of tests that need more than a checkout.
 	needsMore = regexp.MustCompile(`(?i)e2e|integration|smoke|playwright|cypress|bench`)
 )
@@ -307,11 +313,12 @@ func testCommand(dir string, words []string) (c ciTest, ok bool) {
 		}
 	}
 	switch {
+	case slices.ContainsFunc(words[1:], func(w string) bool { return runsNothing(program, w) }):
+		return c, false
 	case jvm.MatchString(program):
 		return c, slices.ContainsFunc(args, jvmWord.MatchString) && !slices.Contains(words, "-DskipTests")
 	case c.kind == "", slices.ContainsFunc(args, otherWork.MatchString),
-		slices.ContainsFunc(append(args, program), needsMore.MatchString), slices.Contains(words, "--no-run"),
-		slices.Contains(words, "--collect-only"):
+		slices.ContainsFunc(append(args, program), needsMore.MatchString):
 		return c, false
 	case program == "node":
 		return c, slices.Contains(words, "--test")
@@ -320,6 +327,19 @@ func testCommand(dir string, words []string) (c ciTest, ok bool) {
 		args = args[:min(len(args), 1)]
 	}
 	return c, runner.MatchString(program) || slices.ContainsFunc(args, testWord.MatchString)
+}
+
+// runsNothing reports whether an option makes a program run no test, or perhaps none.
+func runsNothing(program, option string) bool {
+	switch option {
+	case "-V": // Maven and Gradle also do what else they are told
+		return !jvm.MatchString(program)
+	case "-l": // of pytest, make and Maven it is another option
+		return listsByL.MatchString(program)
+	case "-n": // of pytest it is the number of processes
+		return plansByN.MatchString(program)
+	}
+	return noRun.MatchString(option)
 }
 
 // started splits a command into the words of programs that only start another one, with their options, and the other
