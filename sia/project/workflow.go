@@ -368,6 +368,9 @@ func install(words []string) (kind string, c Command) {
 		}
 		if t.kind == "python" {
 			words = without(words[slices.Index(words, "install"):], "--system")
+			if !slices.ContainsFunc(words[1:], func(w string) bool { return !pipTool.MatchString(w) }) {
+				break
+			}
 			words = append([]string{"python3", "-m", "pip"}, words...)
 		}
 		return t.kind, Command{Line: quoted(words), Hosts: t.hosts}
@@ -436,6 +439,10 @@ func withoutReports(args []string) (kept []string) {
 	}
 	return kept
 }
+
+// pipTool matches arguments of pip install for tools that install or start something else, and options without a value.
+var pipTool = regexp.MustCompile(`^(?:(?:pip|setuptools|wheel|tox|nox|hatch)(?:\[[^\]]*\])?(?:[=<>!~].*)?|-[UqvI]+|` +
+	`--(?:upgrade|quiet|user|pre|no-cache-dir|break-system-packages|disable-pip-version-check))$`)
 
 func without(words []string, some ...string) []string {
 	return slices.DeleteFunc(slices.Clone(words), func(w string) bool { return slices.Contains(some, w) })

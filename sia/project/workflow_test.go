@@ -29,7 +29,7 @@ func TestLookAtWorkflows(t *testing.T) {
 		{"another script", "JavaScript/npm; npm ci; npm run test:unit; ; " + npm, job("run: npm run test:unit"),
 			map[string]string{"package.json": script, "package-lock.json": ""}},
 		{"folders", "JavaScript/npm, Python/pip; (cd ./web && npm ci), (cd ./api && python3 -m pip install -r " +
-			"requirements.txt pytest); (cd ./web && npm test --silent); (cd ./api && python3 -m pytest -q tests); " +
+			"requirements.txt), (cd ./api && python3 -m pip install -r requirements.txt pytest); (cd ./web && npm test --silent); (cd ./api && python3 -m pytest -q tests); " +
 			npm + ", " + py,
 			job("run: npm test\n        working-directory: ./web", "run: |\n          cd api\n          pip install -r "+
 				"requirements.txt pytest\n          pytest --cov-report term --cov=x -v tests"),
@@ -54,7 +54,15 @@ func TestLookAtWorkflows(t *testing.T) {
 		{"tox, which fetches packages", "Python/uv; " + uv + "uv run --no-sync python3 -m pytest -q; ; " + py,
 			job("run: tox -e py"),
 			map[string]string{"pyproject.toml": "[project]\n[tool.pytest.ini_options]\n", "uv.lock": ""}},
-		{"Django", "Python/pip; python3 -m pip install Django; python3 manage.py test; ; " + py,
+		{"what files and a workflow install", "Python/pip; python3 -m pip install -e '.[test]', python3 -m pip install " +
+			"coverage 'x>=2'; python3 -m pytest -q; ; " + py,
+			job("run: python -m pip install --upgrade pip wheel 'setuptools>=60'", "run: pip install tox",
+				"run: pip install -e .[test]", "run: pip install coverage 'x>=2'", "run: pytest"),
+			map[string]string{"pyproject.toml": "[project]\nname='x'\n[project.optional-dependencies]\ntest=[]\n"}},
+		{"another package manager", "JavaScript/npm; bun install; bun test; ; " + npm,
+			job("run: bun install", "run: bun test"),
+			map[string]string{"package.json": `{"dependencies":{"a":"1"}}`}},
+		{"Django", "Python/pip; python3 -m pip install -r requirements.txt, python3 -m pip install Django; python3 manage.py test; ; " + py,
 			job("run: python3 -m pip install Django", "run: python manage.py test"),
 			map[string]string{"requirements.txt": ""}},
 		{"Rust", "Rust/cargo; cargo fetch; cargo test --offline --workspace --all-features; ; " +
