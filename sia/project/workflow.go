@@ -164,7 +164,7 @@ func workingFolder(of map[string]any, otherwise string) string {
 
 // addJob adds the test commands of a job that runs on Linux.
 func (t *ciTests) addJob(job map[string]any, folder, file string) {
-	if on, _ := job["runs-on"].(string); strings.HasPrefix(on, "windows") || strings.HasPrefix(on, "macos") {
+	if onOther(job["runs-on"]) || isApart(job) {
 		return
 	}
 	steps, _ := job["steps"].([]any)
@@ -173,7 +173,7 @@ func (t *ciTests) addJob(job map[string]any, folder, file string) {
 		step, _ := s.(map[string]any)
 		run, _ := step["run"].(string)
 		t.steps--
-		if t.steps < 0 || len(run) > min(maxScript, t.script) {
+		if t.steps < 0 || len(run) > min(maxScript, t.script) || isApart(step) {
 			continue
 		}
 		t.script -= len(run)
@@ -193,6 +193,35 @@ func (t *ciTests) addJob(job map[string]any, folder, file string) {
 		}
 	}
 }
+
+// onOther reports whether the labels of a job's runner are of another system than Linux.
+func onOther(runner any) bool {
+	switch on := runner.(type) {
+	case string:
+		return otherSystem.MatchString(on)
+	case []any:
+		return slices.ContainsFunc(on, onOther)
+	case map[string]any:
+		return onOther(on["labels"])
+	}
+	return false
+}
+
+// isApart reports whether a job or step runs for no change: never, or only at times or by hand.
+func isApart(of map[string]any) bool {
+	condition, _ := of["if"].(string)
+	condition = excluded.ReplaceAllString(condition, "")
+	return never.MatchString(condition) || apartEvent.MatchString(condition) && !namesChange.MatchString(condition)
+}
+
+var (
+	otherSystem = regexp.MustCompile(`(?i)^(?:windows|macos)`)
+	never       = regexp.MustCompile(`^\s*(?:\$\{\{\s*)?false\s*(?:\}\}\s*|&&.*)?$`)
+	// excluded matches the part of a condition that excludes an event.
+	excluded    = regexp.MustCompile(`!=\s*'[^']*'`)
+	apartEvent  = regexp.MustCompile(`\b(?:schedule|workflow_dispatch)\b`)
+	namesChange = regexp.MustCompile(`'(?:push|pull_request|merge_group)'`)
+)
 
 // assignments returns the variables of some env sections of a workflow as assignments for a shell; later sections count
 // more. It leaves out those with expressions, and those that are about the machine and not about the tests.
