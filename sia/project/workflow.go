@@ -38,7 +38,7 @@ type ciTest struct {
 	kind     string   // kind of project, such as "node"; "script": a script or a target that may test all
 	words    []string // without what only starts the program, such as uv run
 	start    []string // what does
-	env      string   // variables that the job and the step set for it, as assignments for a shell
+	env      string   // variables that the workflow, the job and the step set for it, as assignments for a shell
 	file     string   // name of the workflow
 	installs []Command
 	// the workflows run only parts of the tests here, by several commands
@@ -77,7 +77,7 @@ func (t top) workflowTests() []ciTest {
 			if needsMore.MatchString(key) {
 				continue
 			}
-			found.addJob(job, workingFolder(job, workingFolder(root, "")), name)
+			found.addJob(job, root, name)
 		}
 	}
 	return found.kept
@@ -162,13 +162,13 @@ func workingFolder(of map[string]any, otherwise string) string {
 	return cmp.Or(dir, otherwise)
 }
 
-// addJob adds the test commands of a job that runs on Linux.
-func (t *ciTests) addJob(job map[string]any, folder, file string) {
+// addJob adds the test commands of a workflow's job that runs on Linux.
+func (t *ciTests) addJob(job, workflow map[string]any, file string) {
 	if onOther(job["runs-on"]) || isApart(job) {
 		return
 	}
 	steps, _ := job["steps"].([]any)
-	installs := map[string][]Command{}
+	folder, installs := workingFolder(job, workingFolder(workflow, "")), map[string][]Command{}
 	for _, s := range steps {
 		step, _ := s.(map[string]any)
 		run, _ := step["run"].(string)
@@ -177,7 +177,7 @@ func (t *ciTests) addJob(job map[string]any, folder, file string) {
 			continue
 		}
 		t.script -= len(run)
-		env := sync.OnceValue(func() string { return assignments(job["env"], step["env"]) })
+		env := sync.OnceValue(func() string { return assignments(workflow["env"], job["env"], step["env"]) })
 		dir, _ := step["working-directory"].(string)
 		for at, words := range simpleCommands(run, cmp.Or(dir, folder)) {
 			if len(at)+len(quoted(words)) > maxWords {

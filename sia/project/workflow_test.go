@@ -87,6 +87,9 @@ func TestLookAtWorkflows(t *testing.T) {
 				"{B: x y, TOKEN: '${{ secrets.T }}', CI: true, NODE_VERSION: 1, C: \"a'b\", x-y: 1}"), "    steps:",
 				"    env: {DATABASE_URL: 'postgres://a:b@localhost:5432/c', B: z, TOKEN: x}\n    steps:", 1),
 			map[string]string{"a/package.json": script, "a/package-lock.json": ""}},
+		{"an environment of a workflow", "; ; A=1 B=2 C=3 make test; ; ",
+			"env: {A: 1, B: 1, C: 1}\n" + strings.Replace(job("run: make test\n        env: {C: 3}"), "    steps:",
+				"    env: {B: 2, C: 2}\n    steps:", 1), nil},
 		{"variables, patterns and quotes", "; ; make test; ; ",
 			job("run: |\n          # don't\n          A=b timeout make test F=\"$F\" \"x*\"'y z' $(go list) 2>&1 | tee out" +
 				"\n          if true; then make test; fi"),
