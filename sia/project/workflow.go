@@ -452,17 +452,21 @@ func (c ciTest) command(f finding) Command {
 	return own
 }
 
-// reportOption matches options of pytest that change what it prints or writes, and not what it runs.
-var reportOption = regexp.MustCompile(
-	`^(?:--(?:cov|junit|html|tb|color|durations)[\w-]*(=.*)?|-[vqs]+|--verbose|--quiet)$`)
+var (
+	// reportOption matches options of pytest that change what it prints or writes, and not what it runs.
+	reportOption = regexp.MustCompile(
+		`^(?:--(?:cov|junit|html|tb|color|durations)[\w-]*(?:=.*)?|-[vqs]+|--verbose|--quiet)$`)
+	// reportValue matches those whose value is the next word.
+	reportValue = regexp.MustCompile(`^--(?:cov(?:-(?:report|config|fail-under|context|precision))?|` +
+		`junit-?(?:xml|prefix)|html|tb|color|durations(?:-min)?)$`)
+)
 
 // withoutReports returns arguments of pytest without such options and their values.
 func withoutReports(args []string) (kept []string) {
 	for i := 0; i < len(args); i++ {
-		switch m := reportOption.FindStringSubmatch(args[i]); {
-		case m == nil:
+		if !reportOption.MatchString(args[i]) {
 			kept = append(kept, args[i])
-		case m[1] == "" && len(args[i]) > 4 && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-"):
+		} else if reportValue.MatchString(args[i]) && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") {
 			i++
 		}
 	}

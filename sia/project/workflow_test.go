@@ -65,6 +65,8 @@ func TestLookAtWorkflows(t *testing.T) {
 		{"Django", "Python/pip; python3 -m pip install -r requirements.txt, python3 -m pip install Django; python3 manage.py test; ; " + py,
 			job("run: python3 -m pip install Django", "run: python manage.py test"),
 			map[string]string{"requirements.txt": ""}},
+		{"options of pytest without a value", "; ; python3 -m pytest -q tests/unit -x; ; ",
+			job("run: pytest --cov-append --tb short --cov-report xml --durations 5 -vvvvv --verbose tests/unit -x --cov"), nil},
 		{"Rust", "Rust/cargo; cargo fetch; cargo test --offline --workspace --all-features; ; " +
 			"index.crates.io, static.crates.io", job("run: cargo test --locked --workspace --all-features"),
 			map[string]string{"Cargo.toml": "[workspace]\n"}},
