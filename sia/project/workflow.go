@@ -220,7 +220,7 @@ var (
 	// excluded matches the part of a condition that excludes an event.
 	excluded    = regexp.MustCompile(`!=\s*'[^']*'`)
 	apartEvent  = regexp.MustCompile(`\b(?:schedule|workflow_dispatch)\b`)
-	namesChange = regexp.MustCompile(`'(?:push|pull_request|merge_group)'`)
+	namesChange = regexp.MustCompile(`\bpull_request\b|'(?:push|merge_group)'`)
 )
 
 // assignments returns the variables of some env sections of a workflow as assignments for a shell; later sections count
