@@ -129,7 +129,8 @@ func TestLookAtWorkflows(t *testing.T) {
 			"run: make test\n        if: github.event_name == 'schedule' || github.event_name == 'workflow_dispatch'",
 			"run: make check:test\n        if: github.event_name != 'schedule'",
 			"run: npm test\n        if: github.event_name == 'push' || github.event_name == 'schedule'",
-			"run: mix test\n        if: github.event_name == 'workflow_dispatch' || github.event.pull_request.draft == false"),
+			"run: mix test\n        if: github.event_name == 'workflow_dispatch' || "+
+				"github.event.pull_request.draft == false"),
 			nil},
 		{"a condition of a job", "; ; ; ; ", strings.Replace(job("run: make test"), "    steps:",
 			"    if: github.event_name == 'workflow_dispatch'\n    steps:", 1), nil},
