@@ -69,7 +69,11 @@ func (r *Repo) File(ctx context.Context, sha, name string, limit int) (content [
 // name ends with a slash. It omits everything else, such as links and submodules. GitHub lists at most 1,000.
 // https://docs.github.com/en/rest/repos/contents#get-repository-content
 func (r *Repo) Names(ctx context.Context, sha, dir string) (names []string, err error) {
-	_, list, _, err := r.gh.Repositories.GetContents(ctx, r.repo.Owner, r.repo.Name, strings.TrimPrefix(dir, "."),
+	folder := dir
+	if dir == "." {
+		folder = ""
+	}
+	_, list, _, err := r.gh.Repositories.GetContents(ctx, r.repo.Owner, r.repo.Name, folder,
 		&gh.RepositoryContentGetOptions{Ref: sha})
 	if dir != "." && statusOf(err) == http.StatusNotFound {
 		return nil, nil

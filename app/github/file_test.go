@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"path"
+	"slices"
 	"testing"
 
 	"github.com/sia-bot/sia/sia"
@@ -116,6 +118,23 @@ func TestFile(t *testing.T) {
 				t.Errorf("asked for %q", asked[0].query)
 			}
 		})
+	}
+}
+
+// A folder whose name begins with a dot is not the top.
+func TestNames(t *testing.T) {
+	entry := func(kind, name string) string {
+		return fmt.Sprintf(`{"type":%q,"name":%q,"path":%q,"sha":"f","size":1}`, kind, path.Base(name), name)
+	}
+	w := start(t, "/")
+	w.json("GET /repos/acme/shop/contents/{$}", 200,
+		"["+entry("dir", ".github")+","+entry("file", "a")+","+entry("symlink", "b")+"]")
+	w.json("GET /repos/acme/shop/contents/.github/workflows", 200, "["+entry("file", ".github/workflows/ci.yml")+"]")
+	w.json("GET /repos/acme/shop/contents/none", 404, `{"message":"Not Found"}`)
+	for dir, want := range map[string][]string{".": {".github/", "a"}, ".github/workflows": {"ci.yml"}, "none": nil} {
+		if got, err := w.repo().Names(context.Background(), "abc", dir); !slices.Equal(got, want) || err != nil {
+			t.Errorf("%s: got %q, %v", dir, got, err)
+		}
 	}
 }
 

@@ -89,7 +89,7 @@ func (p *proposal) addTests(tests ...Command) {
 }
 
 // addTested adds a test that a workflow runs. It is prepared as the files in its folder say. If they have no lock file,
-// the lock file at the top counts, or what the workflow installs before.
+// the lock file at the top counts, or what the workflow installs before: for Python, in addition to what files say.
 func (p *proposal) addTested(t top, c ciTest) {
 	f := ofKind(p.found, c.kind)
 	if c.dir == "." {
@@ -113,7 +113,10 @@ func (p *proposal) addTested(t top, c ciTest) {
 		}
 	}
 	if len(c.installs) > 0 && !f.locked {
-		f.setup = c.installs
+		if c.kind != "python" { // another package manager
+			f.setup = nil
+		}
+		f.setup = append(slices.Clone(f.setup), c.installs...)
 	}
 	test := c.command(f)
 	if c.env != "" && test.Line != "" && !strings.Contains(test.Line, "|") { // a variable counts for one command

@@ -94,7 +94,7 @@ var (
 // own.
 func shellCommands(script string) (all [][]string) {
 	script = expression.ReplaceAllString(strings.ReplaceAll(script, "\r", ""), unknown)
-	script = strings.ReplaceAll(script, "\\\n", " ")
+	script = withoutHereDocuments(strings.ReplaceAll(script, "\\\n", " "))
 	var words []string
 	word, begun := "", false
 	end := func() {
@@ -136,6 +136,29 @@ func shellCommands(script string) (all [][]string) {
 		all = append(all, words)
 	}
 	return all
+}
+
+// hereDocument matches the redirection of a here-document, with the word that ends its text.
+var hereDocument = regexp.MustCompile(`(?:^|[^<])<<-?[ \t]*['"\\]?([\w.-]+)`)
+
+// withoutHereDocuments returns a script without the text of its here-documents. One without an end is none.
+func withoutHereDocuments(script string) string {
+	lines, last := strings.Split(script, "\n"), map[string]int{}
+	for i, line := range lines {
+		last[strings.TrimSpace(line)] = i
+	}
+	var kept []string
+	for i := 0; i < len(lines); i++ {
+		kept = append(kept, lines[i])
+		for _, m := range hereDocument.FindAllStringSubmatch(lines[i], -1) {
+			if last[m[1]] <= i {
+				continue
+			}
+			for i++; strings.TrimSpace(lines[i]) != m[1]; i++ {
+			}
+		}
+	}
+	return strings.Join(kept, "\n")
 }
 
 // plainWord matches a word that a shell takes as it is.

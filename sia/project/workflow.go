@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/sia-bot/sia/sia/yamlfile"
@@ -21,9 +22,12 @@ const (
 	maxWorkflow  = 128 << 10 // bytes of a workflow file
 	maxText      = 512 << 10 // bytes of all of them
 	maxScript    = 16 << 10  // bytes of a step's script
+	maxScripts   = 512 << 10 // bytes of all scripts; one counts for each step that an alias repeats
 	maxJobs      = 100
-	maxTested    = 4  // folders and kinds of projects whose tests are taken from workflows
-	maxInstalls  = 20 // commands of a job that install packages
+	maxSteps     = 1000 // steps of all workflows
+	maxVariables = 100  // variables of an env section
+	maxTested    = 4    // folders and kinds of projects whose tests are taken from workflows
+	maxInstalls  = 20   // commands of a job that install packages
 	// maxWords is the maximum length of a command, and of its variables, in bytes; a settings file can contain both.
 	maxWords = 900
 )
@@ -34,7 +38,7 @@ type ciTest struct {
 	kind     string   // kind of project, such as "node"; "script": a script or a target that may test all
 	words    []string // without what only starts the program, such as uv run
 	start    []string // what does
-	env      string   // variables that the job and the step set for it, as assignments for a shell
+	env      string   // variables that the workflow, the job and the step set for it, as assignments for a shell
 	file     string   // name of the workflow
 	installs []Command
 	// the workflows run only parts of the tests here, by several commands
@@ -43,7 +47,7 @@ type ciTest struct {
 
 // workflowTests returns the test commands that workflows run for a change: one for each folder and kind, those at the
 // top first.
-func (t top) workflowTests() (all []ciTest) {
+func (t top) workflowTests() []ciTest {
 	var files []string
 	for _, name := range t.list(workflows) {
 		if ext := path.Ext(name); (ext == ".yml" || ext == ".yaml") && plainPath.MatchString(name) {
@@ -51,6 +55,7 @@ func (t top) workflowTests() (all []ciTest) {
 		}
 	}
 	slices.Sort(files)
+	found := ciTests{script: maxScripts, steps: maxSteps}
 	left := maxText
 	for _, name := range files[:min(len(files), maxWorkflows)] {
 		text, _ := t.read(workflows + "/" + name)
@@ -72,30 +77,44 @@ func (t top) workflowTests() (all []ciTest) {
 			if needsMore.MatchString(key) {
 				continue
 			}
-			all = append(all, jobTests(job, workingFolder(job, workingFolder(root, "")), name)...)
+			found.addJob(job, root, name)
 		}
 	}
-	depth := func(c ciTest) int {
-		if c.dir == "." {
-			return 0
+	return found.kept
+}
+
+// ciTests collects the test commands of workflows: one for each folder and kind.
+type ciTests struct {
+	kept   []ciTest // those at the top first
+	script int      // bytes of scripts that may still be read
+	steps  int      // steps that may still be read
+}
+
+// add adds a test command. One for all tests replaces one for a part of them.
+func (t *ciTests) add(c ciTest) {
+	i := slices.IndexFunc(t.kept, func(o ciTest) bool { return o.dir == c.dir && o.kind == c.kind })
+	switch {
+	case i < 0:
+		at := slices.IndexFunc(t.kept, func(o ciTest) bool { return o.depth() > c.depth() })
+		if at < 0 {
+			at = len(t.kept)
 		}
-		return 1 + strings.Count(c.dir, "/")
+		t.kept = slices.Insert(t.kept, at, c)
+		t.kept = t.kept[:min(len(t.kept), maxTested)]
+	case !t.kept[i].isPart():
+	case c.isPart():
+		t.kept[i].parts = t.kept[i].parts || !slices.Equal(t.kept[i].words, c.words)
+	default:
+		t.kept[i] = c
 	}
-	slices.SortStableFunc(all, func(a, b ciTest) int { return cmp.Compare(depth(a), depth(b)) })
-	var kept []ciTest
-	for _, c := range all {
-		i := slices.IndexFunc(kept, func(o ciTest) bool { return o.dir == c.dir && o.kind == c.kind })
-		switch {
-		case i < 0 && len(kept) < maxTested:
-			kept = append(kept, c)
-		case i < 0 || !kept[i].isPart():
-		case c.isPart():
-			kept[i].parts = kept[i].parts || !slices.Equal(kept[i].words, c.words)
-		default:
-			kept[i] = c
-		}
+}
+
+// depth returns how deep the folder of a test lies; 0: it is the top.
+func (c ciTest) depth() int {
+	if c.dir == "." {
+		return 0
 	}
-	return kept
+	return 1 + strings.Count(c.dir, "/")
 }
 
 // isPart reports whether a command names files, packages or a script for some tests.
@@ -143,19 +162,22 @@ func workingFolder(of map[string]any, otherwise string) string {
 	return cmp.Or(dir, otherwise)
 }
 
-// jobTests returns the test commands of a job that runs on Linux.
-func jobTests(job map[string]any, folder, file string) (all []ciTest) {
-	if on, _ := job["runs-on"].(string); strings.HasPrefix(on, "windows") || strings.HasPrefix(on, "macos") {
-		return nil
+// addJob adds the test commands of a workflow's job that runs on Linux.
+func (t *ciTests) addJob(job, workflow map[string]any, file string) {
+	if onOther(job["runs-on"]) || isApart(job) {
+		return
 	}
 	steps, _ := job["steps"].([]any)
-	installs := map[string][]Command{}
+	folder, installs := workingFolder(job, workingFolder(workflow, "")), map[string][]Command{}
 	for _, s := range steps {
 		step, _ := s.(map[string]any)
 		run, _ := step["run"].(string)
-		if len(run) > maxScript {
+		t.steps--
+		if t.steps < 0 || len(run) > min(maxScript, t.script) || isApart(step) {
 			continue
 		}
+		t.script -= len(run)
+		env := sync.OnceValue(func() string { return assignments(workflow["env"], job["env"], step["env"]) })
 		dir, _ := step["working-directory"].(string)
 		for at, words := range simpleCommands(run, cmp.Or(dir, folder)) {
 			if len(at)+len(quoted(words)) > maxWords {
@@ -165,14 +187,41 @@ func jobTests(job map[string]any, folder, file string) (all []ciTest) {
 				c.Line, c.Why = within(at, c.Line), workflows+"/"+file+" runs it"
 				installs[kind] = append(installs[kind], c)
 			} else if c, ok := testCommand(at, words); ok {
-				c.env = assignments(job["env"], step["env"])
-				c.file, c.installs = file, installs[c.kind]
-				all = append(all, c)
+				c.env, c.file, c.installs = env(), file, installs[c.kind]
+				t.add(c)
 			}
 		}
 	}
-	return all
 }
+
+// onOther reports whether the labels of a job's runner are of another system than Linux.
+func onOther(runner any) bool {
+	switch on := runner.(type) {
+	case string:
+		return otherSystem.MatchString(on)
+	case []any:
+		return slices.ContainsFunc(on, onOther)
+	case map[string]any:
+		return onOther(on["labels"])
+	}
+	return false
+}
+
+// isApart reports whether a job or step runs for no change: never, or only at times or by hand.
+func isApart(of map[string]any) bool {
+	condition, _ := of["if"].(string)
+	condition = excluded.ReplaceAllString(condition, "")
+	return never.MatchString(condition) || apartEvent.MatchString(condition) && !namesChange.MatchString(condition)
+}
+
+var (
+	otherSystem = regexp.MustCompile(`(?i)^(?:windows|macos)`)
+	never       = regexp.MustCompile(`^\s*(?:\$\{\{\s*)?false\s*(?:\}\}\s*|&&.*)?$`)
+	// excluded matches the part of a condition that excludes an event.
+	excluded    = regexp.MustCompile(`!=\s*'[^']*'`)
+	apartEvent  = regexp.MustCompile(`\b(?:schedule|workflow_dispatch)\b`)
+	namesChange = regexp.MustCompile(`\bpull_request\b|'(?:push|merge_group)'`)
+)
 
 // assignments returns the variables of some env sections of a workflow as assignments for a shell; later sections count
 // more. It leaves out those with expressions, and those that are about the machine and not about the tests.
@@ -180,6 +229,9 @@ func assignments(sections ...any) string {
 	values := map[string]string{}
 	for _, s := range sections {
 		section, _ := s.(map[string]any)
+		if len(section) > maxVariables {
+			continue
+		}
 		for name, v := range section {
 			value, isText := v.(string)
 			isPlain := isText && len(value) <= maxValue && !strings.Contains(value, "${{") &&
@@ -255,6 +307,12 @@ var (
 	jvm      = regexp.MustCompile(`^(?:mvnw?|gradlew?)$`)
 	// otherWork matches arguments of commands that don't test.
 	otherWork = regexp.MustCompile(`^(?:install|ci|i|add|build|publish|create|init|sync)$|lint`)
+	// noRun matches options that make a program show or list something, or build alone. The letter for such a list is -l
+	// of some programs, and the letter for a plan is -n.
+	noRun = regexp.MustCompile(`^(?:--version|--help|-h|--co|--collect-only|--fixtures|--?list.*|--dry-run|--no-run|` +
+		`--if-present)$`)
+	listsByL = regexp.MustCompile(`^(?:tox|nox|just|task)$`)
+	plansByN = regexp.MustCompile(`^(?:make|just|task)$`)
 	// needsMore matches programs, arguments and jobs of tests that need more than a checkout.
 	needsMore = regexp.MustCompile(`(?i)e2e|integration|smoke|playwright|cypress|bench`)
 )
@@ -284,11 +342,12 @@ func testCommand(dir string, words []string) (c ciTest, ok bool) {
 		}
 	}
 	switch {
+	case slices.ContainsFunc(words[1:], func(w string) bool { return runsNothing(program, w) }):
+		return c, false
 	case jvm.MatchString(program):
 		return c, slices.ContainsFunc(args, jvmWord.MatchString) && !slices.Contains(words, "-DskipTests")
 	case c.kind == "", slices.ContainsFunc(args, otherWork.MatchString),
-		slices.ContainsFunc(append(args, program), needsMore.MatchString), slices.Contains(words, "--no-run"),
-		slices.Contains(words, "--collect-only"):
+		slices.ContainsFunc(append(args, program), needsMore.MatchString):
 		return c, false
 	case program == "node":
 		return c, slices.Contains(words, "--test")
@@ -297,6 +356,19 @@ func testCommand(dir string, words []string) (c ciTest, ok bool) {
 		args = args[:min(len(args), 1)]
 	}
 	return c, runner.MatchString(program) || slices.ContainsFunc(args, testWord.MatchString)
+}
+
+// runsNothing reports whether an option makes a program run no test, or perhaps none.
+func runsNothing(program, option string) bool {
+	switch option {
+	case "-V": // Maven and Gradle also do what else they are told
+		return !jvm.MatchString(program)
+	case "-l": // of pytest, make and Maven it is another option
+		return listsByL.MatchString(program)
+	case "-n": // of pytest it is the number of processes
+		return plansByN.MatchString(program)
+	}
+	return noRun.MatchString(option)
 }
 
 // started splits a command into the words of programs that only start another one, with their options, and the other
@@ -325,6 +397,9 @@ func install(words []string) (kind string, c Command) {
 		}
 		if t.kind == "python" {
 			words = without(words[slices.Index(words, "install"):], "--system")
+			if !slices.ContainsFunc(words[1:], func(w string) bool { return !pipTool.MatchString(w) }) {
+				break
+			}
 			words = append([]string{"python3", "-m", "pip"}, words...)
 		}
 		return t.kind, Command{Line: quoted(words), Hosts: t.hosts}
@@ -377,22 +452,30 @@ func (c ciTest) command(f finding) Command {
 	return own
 }
 
-// reportOption matches options of pytest that change what it prints or writes, and not what it runs.
-var reportOption = regexp.MustCompile(
-	`^(?:--(?:cov|junit|html|tb|color|durations)[\w-]*(=.*)?|-[vqs]+|--verbose|--quiet)$`)
+var (
+	// reportOption matches options of pytest that change what it prints or writes, and not what it runs.
+	reportOption = regexp.MustCompile(
+		`^(?:--(?:cov|junit|html|tb|color|durations)[\w-]*(?:=.*)?|-[vqs]+|--verbose|--quiet)$`)
+	// reportValue matches those whose value is the next word.
+	reportValue = regexp.MustCompile(`^--(?:cov(?:-(?:report|config|fail-under|context|precision))?|` +
+		`junit-?(?:xml|prefix)|html|tb|color|durations(?:-min)?)$`)
+)
 
 // withoutReports returns arguments of pytest without such options and their values.
 func withoutReports(args []string) (kept []string) {
 	for i := 0; i < len(args); i++ {
-		switch m := reportOption.FindStringSubmatch(args[i]); {
-		case m == nil:
+		if !reportOption.MatchString(args[i]) {
 			kept = append(kept, args[i])
-		case m[1] == "" && len(args[i]) > 4 && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-"):
+		} else if reportValue.MatchString(args[i]) && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") {
 			i++
 		}
 	}
 	return kept
 }
+
+// pipTool matches arguments of pip install for tools that install or start something else, and options without a value.
+var pipTool = regexp.MustCompile(`^(?:(?:pip|setuptools|wheel|tox|nox|hatch)(?:\[[^\]]*\])?(?:[=<>!~].*)?|-[UqvI]+|` +
+	`--(?:upgrade|quiet|user|pre|no-cache-dir|break-system-packages|disable-pip-version-check))$`)
 
 func without(words []string, some ...string) []string {
 	return slices.DeleteFunc(slices.Clone(words), func(w string) bool { return slices.Contains(some, w) })

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/sia/project"
 )
 
 // job returns a workflow with one job of these steps.
@@ -27,7 +29,8 @@ func TestLookAtWorkflows(t *testing.T) {
 		{"another script", "JavaScript/npm; npm ci; npm run test:unit; ; " + npm, job("run: npm run test:unit"),
 			map[string]string{"package.json": script, "package-lock.json": ""}},
 		{"folders", "JavaScript/npm, Python/pip; (cd ./web && npm ci), (cd ./api && python3 -m pip install -r " +
-			"requirements.txt pytest); (cd ./web && npm test --silent); (cd ./api && python3 -m pytest -q tests); " +
+			"requirements.txt), (cd ./api && python3 -m pip install -r requirements.txt pytest); " +
+			"(cd ./web && npm test --silent); (cd ./api && python3 -m pytest -q tests); " +
 			npm + ", " + py,
 			job("run: npm test\n        working-directory: ./web", "run: |\n          cd api\n          pip install -r "+
 				"requirements.txt pytest\n          pytest --cov-report term --cov=x -v tests"),
@@ -52,9 +55,21 @@ func TestLookAtWorkflows(t *testing.T) {
 		{"tox, which fetches packages", "Python/uv; " + uv + "uv run --no-sync python3 -m pytest -q; ; " + py,
 			job("run: tox -e py"),
 			map[string]string{"pyproject.toml": "[project]\n[tool.pytest.ini_options]\n", "uv.lock": ""}},
-		{"Django", "Python/pip; python3 -m pip install Django; python3 manage.py test; ; " + py,
+		{"what files and a workflow install", "Python/pip; python3 -m pip install -e '.[test]', python3 -m pip install " +
+			"coverage 'x>=2'; python3 -m pytest -q; ; " + py,
+			job("run: python -m pip install --upgrade pip wheel 'setuptools>=60'", "run: pip install tox",
+				"run: pip install -e .[test]", "run: pip install coverage 'x>=2'", "run: pytest"),
+			map[string]string{"pyproject.toml": "[project]\nname='x'\n[project.optional-dependencies]\ntest=[]\n"}},
+		{"another package manager", "JavaScript/npm; bun install; bun test; ; " + npm,
+			job("run: bun install", "run: bun test"),
+			map[string]string{"package.json": `{"dependencies":{"a":"1"}}`}},
+		{"Django", "Python/pip; python3 -m pip install -r requirements.txt, python3 -m pip install Django; " +
+			"python3 manage.py test; ; " + py,
 			job("run: python3 -m pip install Django", "run: python manage.py test"),
 			map[string]string{"requirements.txt": ""}},
+		{"options of pytest without a value", "; ; python3 -m pytest -q tests/unit -x; ; ",
+			job("run: pytest --cov-append --tb short --cov-report xml --durations 5 -vvvvv " +
+				"--verbose tests/unit -x --cov"), nil},
 		{"Rust", "Rust/cargo; cargo fetch; cargo test --offline --workspace --all-features; ; " +
 			"index.crates.io, static.crates.io", job("run: cargo test --locked --workspace --all-features"),
 			map[string]string{"Cargo.toml": "[workspace]\n"}},
@@ -77,6 +92,9 @@ func TestLookAtWorkflows(t *testing.T) {
 				"{B: x y, TOKEN: '${{ secrets.T }}', CI: true, NODE_VERSION: 1, C: \"a'b\", x-y: 1}"), "    steps:",
 				"    env: {DATABASE_URL: 'postgres://a:b@localhost:5432/c', B: z, TOKEN: x}\n    steps:", 1),
 			map[string]string{"a/package.json": script, "a/package-lock.json": ""}},
+		{"an environment of a workflow", "; ; A=1 B=2 C=3 make test; ; ",
+			"env: {A: 1, B: 1, C: 1}\n" + strings.Replace(job("run: make test\n        env: {C: 3}"), "    steps:",
+				"    env: {B: 2, C: 2}\n    steps:", 1), nil},
 		{"variables, patterns and quotes", "; ; make test; ; ",
 			job("run: |\n          # don't\n          A=b timeout make test F=\"$F\" \"x*\"'y z' $(go list) 2>&1 | tee out" +
 				"\n          if true; then make test; fi"),
@@ -88,10 +106,38 @@ func TestLookAtWorkflows(t *testing.T) {
 			"run: black tests", "run: npx playwright test", "run: cargo test --no-run",
 			"run: |\n          pip install pytest"),
 			map[string]string{"package.json": script}},
+		{"no test is run", "; ; ; ; ", job("run: pytest --version", "run: pytest -V", "run: npx jest --version",
+			"run: pytest --co -q", "run: pytest --collect-only", "run: pytest --fixtures", "run: npm test --if-present",
+			"run: npm test -- --listTests", "run: cargo test --help", "run: cargo test --no-run", "run: make -n test",
+			"run: make test --dry-run", "run: tox -l", "run: nox --list-sessions", "run: bundle exec rspec --dry-run",
+			"run: python -m unittest -h", "run: go test -list . ./...", "run: ./gradlew test --dry-run",
+			"run: mvn test --help"), nil},
+		{"letters that mean something else", "; ; make test -l 4; mvn -V test, python3 -m pytest -q -l -n 4; ",
+			job("run: make test -l 4", "run: mvn -V test", "run: pytest -l -n 4"), nil},
 		{"a folder that can't be told", "; ; ; ; ",
 			job("run: make test\n        working-directory: ${{ matrix.dir }}", "run: cd $X && make test",
 				"run: cd ../x && make test", "run: make -C /x test"), nil},
 		{"macOS", "; ; ; ; ", strings.Replace(job("run: swift test"), "ubuntu", "macos", 1), nil},
+		{"labels of other systems", "; ; ; ; ",
+			strings.Replace(job("run: make test"), "ubuntu-latest", "[self-hosted, macOS]", 1), nil},
+		{"a group of other systems", "; ; ; ; ",
+			strings.Replace(job("run: make test"), "ubuntu-latest", "{group: a, labels: [windows-2022]}", 1), nil},
+		{"labels of Linux", "; ; make test; ; ",
+			strings.Replace(job("run: make test"), "ubuntu-latest", "[self-hosted, linux]", 1), nil},
+		{"conditions", "; ; make check:test; npm test, mix test; ", job("run: make test\n        if: false",
+			"run: make test\n        if: ${{ false }}", "run: make test\n        if: github.event_name == 'schedule'",
+			"run: make test\n        if: github.event_name == 'schedule' || github.event_name == 'workflow_dispatch'",
+			"run: make check:test\n        if: github.event_name != 'schedule'",
+			"run: npm test\n        if: github.event_name == 'push' || github.event_name == 'schedule'",
+			"run: mix test\n        if: github.event_name == 'workflow_dispatch' || "+
+				"github.event.pull_request.draft == false"),
+			nil},
+		{"a condition of a job", "; ; ; ; ", strings.Replace(job("run: make test"), "    steps:",
+			"    if: github.event_name == 'workflow_dispatch'\n    steps:", 1), nil},
+		{"here-documents", "; ; npm test; python3 -m pytest -q; ",
+			job("run: |\n          cat > a <<'EOF'\n          don't\n          make test\n          EOF\n" +
+				"          cat <<-A <<\"B\"\n          go test\n          A\n          cargo test\n          B\n" +
+				"          npm test\n          cat <<< EOF\n          echo $((1<<C))\n          pytest"), nil},
 		{"tags", "; ; ; ; ",
 			strings.Replace(job("run: make test"), "[push, pull_request]", "{push: {tags: [v*]}}", 1), nil},
 		{"a plan", "; ; ; ; ", strings.Replace(job("run: make test"), "[push, pull_request]", "schedule", 1), nil},
@@ -121,6 +167,37 @@ func TestWorkflowIsTheReason(t *testing.T) {
 	const want = "go.mod makes the whole folder one module, and .github/workflows/ci.yml sets the variables"
 	if p.Test.Line != "A=b go test ./..." || p.Test.Why != want {
 		t.Errorf("%+v", p.Test)
+	}
+}
+
+// A script that aliases repeat is read only a few times.
+func TestWorkflowThatRepeatsAScript(t *testing.T) {
+	allocations := func(aliases int) float64 {
+		line := "          make test # " + strings.Repeat("-", 30) + "\n"
+		workflow := job("&step\n        run: |\n"+strings.Repeat(line, 350)) +
+			strings.Repeat("      - *step\n", aliases)
+		var p project.Project
+		n := testing.AllocsPerRun(1, func() { p = look(map[string]string{".github/workflows/ci.yml": workflow}) })
+		if p.Test.Line != "make test" {
+			t.Errorf("%d aliases: %+v", aliases, p.Test)
+		}
+		return n
+	}
+	if few, many := allocations(40), allocations(400); many > 2*few {
+		t.Errorf("%.0f allocations for 40 aliases, %.0f for 400", few, many)
+	}
+}
+
+// Tests at the top come first, wherever the workflow has them, and no more than four are kept.
+func TestWorkflowsInManyFolders(t *testing.T) {
+	files := map[string]string{".github/workflows/ci.yml": job("run: |\n          (cd x/y && make test)\n          " +
+		"(cd a && make test)\n          (cd b && make test)\n          (cd c && make test)\n          make test")}
+	for _, dir := range []string{"a", "b", "c", "x/y"} {
+		files[dir+"/Makefile"] = "test:\n"
+	}
+	const want = "; ; make test; (cd ./a && make test), (cd ./b && make test), (cd ./c && make test); "
+	if d := cmp.Diff(want, said(look(files))); d != "" {
+		t.Error(d)
 	}
 }
 
