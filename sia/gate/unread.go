@@ -69,9 +69,8 @@ func (a *assessment) excusing() (head, base []int64) {
 	return head, slices.Compact(base)
 }
 
-// cancelled returns the required jobs that would be run again because they were cancelled, those that ran longest first:
-// one that GitHub ended at its time limit is red instead, and may be the reason why the others of its matrix were
-// cancelled.
+// cancelled returns the required jobs that would be run again because they were cancelled, the longest first: one that
+// GitHub ended at its time limit is red instead, and may be the reason why the others of its matrix were cancelled.
 func (a *assessment) cancelled() (runs []Run) {
 	for _, c := range a.checks {
 		if c.required && c.outcome == toRerun && c.run.Conclusion == "cancelled" && c.run.WorkflowRun != 0 {
