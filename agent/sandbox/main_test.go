@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -90,6 +91,29 @@ func write(t testing.TB, p, text string) {
 	if err := os.WriteFile(p, []byte(text), 0o755); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// serve starts a server that handles each connection and then closes it, and returns its address.
+func serve(t testing.TB, handle func(net.Conn)) (address string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer conn.Close()
+				handle(conn)
+			}()
+		}
+	}()
+	return l.Addr().String()
 }
 
 func run(t testing.TB, s *sandbox.Sandbox, c sandbox.Command) sandbox.Result {

@@ -117,26 +117,11 @@ func TestMavenKnowsTheProxy(t *testing.T) {
 // A tunnel carries only TLS to the requested host: neither plain text nor another name is let through.
 func TestTunnelCarriesNothingElse(t *testing.T) {
 	var heard atomic.Int32
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go func() {
-				defer c.Close()
-				if n, _ := c.Read(make([]byte, 1)); n > 0 {
-					heard.Add(1)
-				}
-			}()
+	_, port, _ := net.SplitHostPort(serve(t, func(c net.Conn) {
+		if n, _ := c.Read(make([]byte, 1)); n > 0 {
+			heard.Add(1)
 		}
-	}()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
+	}))
 	s := box(t, sandbox.Options{})
 	dir := tree(t, map[string]string{"tunnel.js": `
 const http = require('http'), tls = require('tls'), host = process.argv[2];
