@@ -84,7 +84,7 @@ func TestRunnerEvidence(t *testing.T) {
 		return c.Title == "Every required check is green" && strings.Contains(c.Text, "test_nobody` of `test_greeting.py` "+
 			"is gone or skipped; as the base commit has it, it passes")
 	}) {
-		t.Errorf("nothing of it is told: %+v", checks)
+		t.Errorf("no check run has the evidence: %+v", checks)
 	}
 	if said := w.server.said(); strings.Contains(said, "sandbox") {
 		t.Errorf("the server has a sandbox: %s", said)

@@ -361,7 +361,7 @@ func testCommand(dir string, words []string) (c ciTest, ok bool) {
 // runsNothing reports whether an option makes a program run no test, or perhaps none.
 func runsNothing(program, option string) bool {
 	switch option {
-	case "-V": // Maven and Gradle also do what else they are told
+	case "-V": // Maven and Gradle go on with their other arguments
 		return !jvm.MatchString(program)
 	case "-l": // of pytest, make and Maven it is another option
 		return listsByL.MatchString(program)
