@@ -244,7 +244,15 @@ func (w *setupWorker) done(ctx context.Context, job *river.Job[setupArgs], resul
 		if err := complete(ctx, tx, job); err != nil {
 			return err
 		}
-		_, err = s.insert(ctx, tx, setupArgs{Repo: job.Args.Repo, Due: true}, queueSetups, s.now().Add(result.Again))
+		// The visit that an earlier setup planned is postponed: the checks are counted once.
+		later := s.now().Add(result.Again)
+		postponed, err := affected(ctx, tx, `UPDATE river_job SET scheduled_at = ? WHERE kind = 'setup'
+			AND state IN ('available', 'scheduled') AND CAST(args ->> 'repo' AS bigint) = ? AND args ->> 'due' IS NOT NULL`,
+			s.stamp(later), job.Args.Repo)
+		if err != nil || postponed > 0 {
+			return err
+		}
+		_, err = s.insert(ctx, tx, setupArgs{Repo: job.Args.Repo, Due: true}, queueSetups, later)
 		return err
 	})
 }
