@@ -177,9 +177,8 @@ func (r *localRun) play() (out runResult, err error) {
 	if base.setup != "" && !base.passed {
 		return out, r.setupError(base)
 	}
-	if base.noRun != "" && r.job.isDetected {
-		return out, fmt.Errorf("`%s` says nothing of the code before any change: %s, so nothing was begun:\n%s\nName "+
-			"the command that runs the tests with --test", r.job.check, base.noRun, excerptOf(base.log, shownLines))
+	if base.noRun == lacksProgram || base.noRun != "" && r.job.isDetected {
+		return out, r.noRunError(base)
 	}
 	if !base.passed {
 		if err := r.untestable(base); err != nil {
