@@ -126,13 +126,17 @@ func (c checkResult) failedTests(ctx context.Context) (names []string) {
 }
 
 // failsAsBase reports whether a check of a change failed only in tests that failed now and then without any change, as
-// far as its log names tests.
+// far as its log names tests: what else it says of failures, such as a crash, was in the log without any change, too.
 func (r *localRun) failsAsBase(ctx context.Context, c checkResult) bool {
 	if len(r.flaky) == 0 || c.passed || c.timedOut || c.err != nil || ctx.Err() != nil {
 		return false
 	}
 	names := c.failedTests(ctx)
-	return len(names) > 0 && !slices.ContainsFunc(names, func(n string) bool { return !slices.Contains(r.flaky, n) })
+	if len(names) == 0 || slices.ContainsFunc(names, func(n string) bool { return !slices.Contains(r.flaky, n) }) {
+		return false
+	}
+	rep, err := failure.Read(ctx, strings.NewReader(c.log), failure.Options{Green: strings.NewReader(r.flakyLog)})
+	return err == nil && rep.Signature == ""
 }
 
 // passedLater reports whether the check failed on a head before it passed.

@@ -53,6 +53,7 @@ type localRun struct {
 	kept              string   // commit that the run last set the result's branch to; empty: none
 	baseOK            bool     // the test command passes without any change
 	flaky             []string // tests that failed without any change, where the test command then passed
+	flakyLog          string   // log of that failure
 	setupNeedless     bool     // setup fails without any change, and the test command passes without it
 	outputMu          sync.Mutex
 	step              atomic.Pointer[string] // step of the running check; nil: none is running
@@ -294,7 +295,7 @@ func (r *localRun) checkBaseAgain(first checkResult) checkResult {
 	if !again.passed || again.err != nil {
 		return first
 	}
-	r.flaky = first.failedTests(r.Ctx)
+	r.flaky, r.flakyLog = first.failedTests(r.Ctx), first.log
 	then := "Where only the same tests fail on a change, it is run once more, too"
 	if len(r.flaky) == 0 {
 		then = "It does not say which tests failed, so it is not run again where it fails on a change"
