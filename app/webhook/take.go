@@ -26,7 +26,8 @@ type intentRun struct {
 func (in *Intake) Take(ctx context.Context, intent sia.Intent) error {
 	t := &intentRun{Intake: in, intent: intent}
 	for _, stage := range []func(context.Context) (ended bool, err error){
-		t.find, t.register, t.dedupe, t.filter, t.dropStale, t.answerOld, t.permit, t.allow, t.teach, t.obeyHalt, t.begin, t.apply,
+		t.find, t.register, t.dedupe, t.filter, t.dropStale, t.answerOld, t.permit, t.allow, t.teach, t.obeyHalt, t.begin,
+		t.apply,
 	} {
 		if ended, err := stage(ctx); err != nil || ended {
 			return err
