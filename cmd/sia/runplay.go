@@ -53,6 +53,7 @@ type localRun struct {
 	kept              string   // commit that the run last set the result's branch to; empty: none
 	baseOK            bool     // the test command passes without any change
 	flaky             []string // tests that failed without any change, where the test command then passed
+	flakyLog          string   // log of that failure
 	setupNeedless     bool     // setup fails without any change, and the test command passes without it
 	outputMu          sync.Mutex
 	step              atomic.Pointer[string] // step of the running check; nil: none is running
@@ -177,9 +178,8 @@ func (r *localRun) play() (out runResult, err error) {
 	if base.setup != "" && !base.passed {
 		return out, r.setupError(base)
 	}
-	if base.noRun != "" && r.job.isDetected {
-		return out, fmt.Errorf("`%s` says nothing of the code before any change: %s, so nothing was begun:\n%s\nName "+
-			"the command that runs the tests with --test", r.job.check, base.noRun, excerptOf(base.log, shownLines))
+	if base.noRun == lacksProgram || base.noRun != "" && r.job.isDetected {
+		return out, r.noRunError(base)
 	}
 	if !base.passed {
 		if err := r.untestable(base); err != nil {
@@ -295,7 +295,7 @@ func (r *localRun) checkBaseAgain(first checkResult) checkResult {
 	if !again.passed || again.err != nil {
 		return first
 	}
-	r.flaky = first.failedTests(r.Ctx)
+	r.flaky, r.flakyLog = first.failedTests(r.Ctx), first.log
 	then := "Where only the same tests fail on a change, it is run once more, too"
 	if len(r.flaky) == 0 {
 		then = "It does not say which tests failed, so it is not run again where it fails on a change"
