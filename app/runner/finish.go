@@ -77,10 +77,9 @@ func (r *remoteAgent) finish(ctx context.Context, w store.RunnerWatch) (res agen
 	if known := (*sia.Error)(nil); errors.As(failed, &known) && !known.Permanent {
 		return res, errors.Join(failed, r.Store.FailAttempt(ctx, r.effect.Key, r.owner)) // it may be offered again
 	}
-	if _, err := r.closeOffer(ctx, res); err != nil {
-		return res, err
-	}
-	return res, failed
+	closed, err := r.closeOffer(ctx, res)
+	res.Cost = max(res.Cost, closed.Cost) // the last call may have been booked after w was read
+	return res, errors.Join(err, failed)
 }
 
 // answer answers a runner that asks about its change.
