@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sim/apptest"
@@ -43,6 +44,51 @@ func TestLagThatStaysIsSaid(t *testing.T) {
 		s.Settle()
 		if got := s.Task(1).State; got != sia.Passed {
 			t.Errorf("then the task is %s", got)
+		}
+	}
+}
+
+// TestPullThatStaysBehind: for hours, a pull request may show a head that its branch no longer has. That is no push of
+// a person's: SIA waits, asks somebody after the wait in the settings, and goes on when the pull request has caught up.
+// https://github.com/strands-labs/robots/issues/2538
+func TestPullThatStaysBehind(t *testing.T) {
+	t.Parallel()
+	for _, story := range apptest.Stories(t, "testdata/stories") {
+		if story.Name != "pass-after-sia" {
+			continue
+		}
+		s := story.Start(t)
+		s.Hold(apptest.Point{When: "before", Kind: sia.DoPush, Attempt: 2})
+		if _, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet the customers", "Greet them.", "sia"); err != nil {
+			t.Fatal(err)
+		}
+		s.Until()
+		if err := s.Sim.LagPulls(apptest.Repo, true); err != nil {
+			t.Fatal(err)
+		}
+		s.Go()
+		s.Settle()
+		for range 3 {
+			s.Wait(10 * time.Minute)
+			s.Periodic("look")
+			s.Quiet()
+		}
+		task := s.Task(1)
+		if task.State != sia.Escalated || task.Head != task.Attempts[1].Head || len(task.Attempts) != 2 {
+			t.Errorf("the task is %s at %s after %d attempts", task.State, task.Head.Short(), len(task.Attempts))
+		}
+		if e := task.Escalation; e == nil || !strings.Contains(e.Blocker, "does not show") {
+			t.Errorf("it asks %+v", e)
+		}
+		if err := s.Sim.LagPulls(apptest.Repo, false); err != nil {
+			t.Fatal(err)
+		}
+		s.Settle()
+		s.Wait(10 * time.Minute)
+		s.Periodic("look")
+		s.Settle()
+		if task := s.Task(1); task.State != sia.Passed || task.Head != task.Attempts[1].Head {
+			t.Errorf("then the task is %s at %s after %d attempts", task.State, task.Head.Short(), len(task.Attempts))
 		}
 	}
 }

@@ -29,8 +29,13 @@ func (t *Task) MovedTo(head SHA, lagged bool) bool {
 	if head == "" || head == t.Head || t.pending(DoUpdate) || t.pending(DoTakeBack) {
 		return false // the head is known, or may be SIA's own
 	}
-	former := slices.ContainsFunc(t.Attempts, func(a Attempt) bool { return a.Head == head })
-	return !former || !lagged
+	return !lagged || !t.HadHead(head)
+}
+
+// HadHead reports whether a commit was the task's head before.
+func (t *Task) HadHead(sha SHA) bool {
+	return sha != t.Head && (slices.Contains(t.Former, sha) ||
+		slices.ContainsFunc(t.Attempts, func(a Attempt) bool { return a.Head == sha }))
 }
 
 // retargeted applies a change of the pull request's base branch.

@@ -110,8 +110,8 @@ func (w *checkWorker) refreshForPass(ctx context.Context, t sia.Task, e *headEvi
 	if now.History.Known {
 		e.in.History = history(now.History, e.self)
 	}
-	e.found, e.lags = w.comparePull(t, now.Pull, "")
-	return nil
+	e.found, e.lags, err = w.comparePull(ctx, t, now.Pull, "")
+	return err
 }
 
 // earlierHeads returns the task's previous heads, including those others pushed, followed by the heads of its previous
@@ -167,12 +167,19 @@ func (w *checkWorker) readEarlier(ctx context.Context, t sia.Task, e *headEviden
 // to judge.
 func (e *headEvidence) isStale() bool { return e.found != nil || e.lags }
 
-// pendingVerdict returns a pending verdict that reports the difference.
+// pendingVerdict returns a pending verdict that reports the difference. If GitHub has not shown the head for the wait in
+// the settings, it is blocked: no workflow runs for the pull request before.
 func (e *headEvidence) pendingVerdict(t sia.Task) sia.Judged {
 	out := sia.Judged{SHA: t.Head, Looked: e.in.Now, Verdict: sia.VerdictPending, Found: e.found,
 		Explain: []string{"The pull request has changed; that is taken up first."}}
-	if e.lags {
-		out.Explain = []string{fmt.Sprintf("GitHub does not show %s on the pull request yet.", t.Head.Short())}
+	if !e.lags {
+		return out
+	}
+	out.Explain = []string{fmt.Sprintf("GitHub does not show %s on the pull request yet.", t.Head.Short())}
+	if limit := t.Settings.Checks.Wait.D(); e.in.Now.Sub(t.Gate.Since) >= limit {
+		out.Verdict, out.Blocked = sia.VerdictBlocked, []sia.Obstacle{{Check: "the pull request", URL: t.Pull.URL,
+			Reason: fmt.Sprintf("does not show %s, at which its branch is for %s; closing and reopening it may help",
+				t.Head.Short(), limit)}}
 	}
 	return out
 }

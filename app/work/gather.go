@@ -90,9 +90,9 @@ func (w *checkWorker) headChecks(ctx context.Context, t sia.Task) (*headEvidence
 	if err != nil {
 		return nil, err
 	}
-	found, lags := w.comparePull(t, look.Pull, look.Merge.Base)
-	if found != nil || lags {
-		return &headEvidence{in: in, self: self.Slug, found: found, lags: lags}, nil
+	found, lags, err := w.comparePull(ctx, t, look.Pull, look.Merge.Base)
+	if err != nil || found != nil || lags {
+		return &headEvidence{in: in, self: self.Slug, found: found, lags: lags}, err
 	}
 	if err := w.rereadRequired(ctx, t, &in); err != nil {
 		return nil, err
@@ -133,25 +133,31 @@ func (e *headEvidence) setRules(t sia.Task, required github.Requirements) {
 }
 
 // comparePull compares a pull request on GitHub with the task's record of it. found is a difference to be processed
-// first; lags reports that GitHub does not show SIA's last push yet.
-func (w *checkWorker) comparePull(t sia.Task, p github.PullState, baseAt string) (found *sia.Found, lags bool) {
+// first; lags reports that GitHub does not show the last push yet.
+func (w *checkWorker) comparePull(
+	ctx context.Context, t sia.Task, p github.PullState, baseAt string,
+) (found *sia.Found, lags bool, err error) {
 	if !p.Known || t.Pull.Number == 0 {
-		return nil, false
+		return nil, false, nil
 	}
 	f := sia.Found{Head: sia.SHA(p.Head), By: p.HeadBy, Closed: p.Closed, Merged: p.Merged, Gone: p.Gone}
 	recent := w.Now().Sub(t.Gate.Since) < maxPushLag
 	switch {
 	case p.Gone || p.Closed:
-		return &f, false
+		return &f, false, nil
 	case t.MovedTo(f.Head, recent):
-		return &f, false
+		lags, err := w.repo(t).PullLags(ctx, t, f.Head)
+		if err != nil || lags {
+			return nil, lags, err
+		}
+		return &f, false, nil
 	case f.Head != t.Head:
-		return nil, true
+		return nil, true, nil
 	case p.Base != "" && p.Base != t.BaseBranch:
 		f.Base, f.BaseAt = p.Base, sia.SHA(baseAt)
-		return &f, false
+		return &f, false, nil
 	}
-	return nil, false
+	return nil, false, nil
 }
 
 // maxPushLag is the maximum time after a push during which a pull request may still show the previous head.

@@ -17,6 +17,7 @@ type Repository struct {
 	NoIssues      bool   // issues are disabled
 	NoPulls       bool   // pull requests are disabled
 	NoDrafts      bool   // the owner's plan has no draft pull requests for it
+	PullsLag      bool   // pull requests don't follow their branches
 	PullsBy       string // who may open pull requests: all ("") or collaborators_only
 	DefaultBranch string
 	Made, Pushed  time.Time
