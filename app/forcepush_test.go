@@ -83,3 +83,25 @@ func TestPushWhileQueued(t *testing.T) {
 		t.Errorf("then the task is %s at %s: %+v", task.State, task.Head.Short(), task.Pause)
 	}
 }
+
+// TestUpdateRefused: where a rule refuses the merge of the base, what is green passes, and people are told.
+func TestUpdateRefused(t *testing.T) {
+	t.Parallel()
+	s := storyNamed(t, "base-moved").Start(t)
+	check(t, s.Sim.SetRuleset(apptest.Repo, "main", "test"))
+	check(t, s.Sim.RequireUpToDate(apptest.Repo, "main"))
+	s.Hold(apptest.Point{When: "before", Kind: sia.DoGate, Attempt: 1})
+	if _, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet the customers", "Greet them.", "sia"); err != nil {
+		t.Fatal(err)
+	}
+	s.Until()
+	_, err := s.Sim.PushFiles(apptest.Repo, "main", apptest.Owner, "Add a file", map[string]string{"OTHER.md": "Else.\n"})
+	check(t, err)
+	check(t, s.Sim.AddRule(apptest.Repo, s.Task(1).Branch, ghsim.Rule{Type: "required_linear_history"}))
+	s.Go()
+	s.Settle()
+	task := s.Task(1)
+	if task.State != sia.Passed || !strings.Contains(task.Warning, "bring the branch up to date before you merge it") {
+		t.Errorf("the task is %s: %q, %+v", task.State, task.Warning, task.Pause)
+	}
+}
