@@ -35,6 +35,7 @@ type suiteNode struct {
 		DatabaseID int64     `json:"databaseId"`
 		Event      string    `json:"event"`
 		CreatedAt  time.Time `json:"createdAt"`
+		UpdatedAt  time.Time `json:"updatedAt"`
 		URL        string    `json:"url"`
 		File       *struct {
 			Path           string `json:"path"`
@@ -199,7 +200,7 @@ func (l *Look) addSuite(s suiteNode) {
 		}
 		l.Workflows = append(l.Workflows, gate.Workflow{ID: w.DatabaseID, SuiteID: s.DatabaseID, Path: path,
 			Repository: repository, Name: w.Workflow.Name, Event: w.Event, Status: plainEnum(s.Status),
-			Conclusion: conclusion(s.Conclusion), URL: w.URL, StartedAt: w.CreatedAt})
+			Conclusion: conclusion(s.Conclusion), URL: w.URL, StartedAt: w.CreatedAt, UpdatedAt: w.UpdatedAt})
 	}
 	for _, c := range s.CheckRuns.Nodes {
 		out := CheckRun{ID: c.DatabaseID, Name: c.Name, AppID: appID, AppSlug: slug, Status: plainEnum(c.Status),

@@ -18,7 +18,7 @@ const judgesFragment = `fragment judges on Commit {
 			databaseId status conclusion
 			app { databaseId slug }
 			workflowRun {
-				databaseId event createdAt url file { path repositoryName } workflow { name resourcePath }
+				databaseId event createdAt updatedAt url file { path repositoryName } workflow { name resourcePath }
 			}
 			checkRuns(first: 100, filterBy: {checkType: ALL}) {
 				pageInfo { hasNextPage }
