@@ -8,6 +8,7 @@ import (
 
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sim/apptest"
+	"github.com/sia-bot/sia/sim/ghsim"
 )
 
 // TestLagThatStaysIsSaid: SIA retries a few times if GitHub's data stays outdated, and then shows GitHub's message to
@@ -89,6 +90,44 @@ func TestPullThatStaysBehind(t *testing.T) {
 		s.Settle()
 		if task := s.Task(1); task.State != sia.Passed || task.Head != task.Attempts[1].Head {
 			t.Errorf("then the task is %s at %s after %d attempts", task.State, task.Head.Short(), len(task.Attempts))
+		}
+	}
+}
+
+// TestClosedAndOpenedAgain: GitHub starts no workflow for a push; a person closes the pull request and opens it again,
+// which starts them. The task goes on. Where it stays closed, the task ends.
+// https://github.com/lewiswigmore/open-wire/issues/40
+// https://github.com/kamp-us/phoenix/issues/1016
+func TestClosedAndOpenedAgain(t *testing.T) {
+	t.Parallel()
+	for _, reopens := range []bool{true, false} {
+		s := storyNamed(t, "pass-after-sia").Start(t)
+		s.Hold(apptest.Point{When: "before", Kind: sia.DoPush, Attempt: 2})
+		if _, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet the customers", "Greet them.", "sia"); err != nil {
+			t.Fatal(err)
+		}
+		s.Until()
+		check(t, s.Sim.SetActions(apptest.Repo, ghsim.Actions{Lost: true}))
+		s.Go()
+		s.Settle()
+		task := s.Task(1)
+		if task.State != sia.Escalated || task.Head != task.Attempts[1].Head {
+			t.Fatalf("the task is %s at %s", task.State, task.Head.Short())
+		}
+		check(t, s.Sim.SetActions(apptest.Repo, ghsim.Actions{}))
+		check(t, s.Sim.ClosePull(apptest.Repo, task.Pull.Number, apptest.Owner))
+		s.Wait(5 * time.Second)
+		s.Periodic("look")
+		s.Quiet()
+		want := sia.Stopped
+		if reopens {
+			want = sia.Passed
+			check(t, s.Sim.ReopenIssue(apptest.Repo, task.Pull.Number, apptest.Owner))
+		}
+		s.Settle()
+		s.Wait(5 * time.Minute)
+		if got := s.Task(1); got.State != want {
+			t.Errorf("reopened %v: the task is %s: %+v", reopens, got.State, got.Escalation)
 		}
 	}
 }

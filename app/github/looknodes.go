@@ -83,14 +83,15 @@ type commitNode struct {
 
 // pullNode is a pull request.
 type pullNode struct {
-	State            string  `json:"state"`
-	Mergeable        string  `json:"mergeable"`
-	MergeStateStatus string  `json:"mergeStateStatus"`
-	IsDraft          bool    `json:"isDraft"`
-	ReviewDecision   string  `json:"reviewDecision"` // empty: none is wanted
-	HeadRefOID       string  `json:"headRefOid"`
-	BaseRefName      string  `json:"baseRefName"`
-	Body             *string `json:"body"`
+	State            string     `json:"state"`
+	ClosedAt         *time.Time `json:"closedAt"`
+	Mergeable        string     `json:"mergeable"`
+	MergeStateStatus string     `json:"mergeStateStatus"`
+	IsDraft          bool       `json:"isDraft"`
+	ReviewDecision   string     `json:"reviewDecision"` // empty: none is wanted
+	HeadRefOID       string     `json:"headRefOid"`
+	BaseRefName      string     `json:"baseRefName"`
+	Body             *string    `json:"body"`
 	BaseRef          *struct {
 		Target struct {
 			OID string `json:"oid"`

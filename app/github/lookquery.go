@@ -37,7 +37,7 @@ const judgesFragment = `fragment judges on Commit {
 // https://docs.github.com/en/graphql/reference/objects#pullrequest
 const (
 	pullSelection = ` pullRequest(number: $number) {
-		state body isDraft headRefOid baseRefName mergeable mergeStateStatus reviewDecision baseRef { target { oid } }
+		state closedAt body isDraft headRefOid baseRefName mergeable mergeStateStatus reviewDecision baseRef { target { oid } }
 		commits(last: 1) { nodes { commit { oid author { name user { login databaseId } } } } }
 		potentialMergeCommit { ...judges }
 	}`
@@ -130,6 +130,9 @@ func (l *Look) setPull(p *pullNode, sha string) bool {
 func (l *Look) setPullState(p *pullNode) {
 	l.Pull = PullState{Known: true, Closed: p.State != "OPEN", Merged: p.State == "MERGED", Head: p.HeadRefOID,
 		Base: p.BaseRefName, HeadBy: sia.Actor{Unknown: true}}
+	if p.ClosedAt != nil {
+		l.Pull.Ended = *p.ClosedAt
+	}
 	for _, n := range p.Commits.Nodes {
 		if n.Commit.OID == p.HeadRefOID {
 			l.Pull.HeadBy = n.Commit.Author.actor()

@@ -27,6 +27,7 @@ type Pull struct {
 	Fork    bool // the head is in another repository
 
 	UpdatedAt time.Time
+	ClosedAt  time.Time // zero: it is open
 }
 
 func pullFrom(p *gh.PullRequest) Pull {
@@ -37,7 +38,7 @@ func pullFrom(p *gh.PullRequest) Pull {
 		HeadSHA: head.GetSHA(), BaseRef: p.GetBase().GetRef(),
 		BaseSHA:   p.GetBase().GetSHA(),
 		Fork:      head != nil && p.GetBase() != nil && head.GetRepo().GetID() != p.GetBase().GetRepo().GetID(),
-		UpdatedAt: p.GetUpdatedAt().Time,
+		UpdatedAt: p.GetUpdatedAt().Time, ClosedAt: p.GetClosedAt().Time,
 	}
 }
 

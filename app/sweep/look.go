@@ -228,6 +228,9 @@ func (l *Looker) Task(ctx context.Context, t sia.Task) error {
 	if err != nil {
 		return err
 	}
+	if p.State == "closed" && !p.Merged && t.ReopenWait(p.ClosedAt, l.now()) > 0 {
+		return nil
+	}
 	moved := p.State != "closed" &&
 		t.State != sia.Working && t.State != sia.Queued && t.State != sia.Passed && // of a passed one, Look has seen it
 		t.MovedTo(sia.SHA(p.HeadSHA), l.now().Sub(t.Since) < lookMargin)

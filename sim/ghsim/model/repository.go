@@ -68,6 +68,7 @@ type Actions struct {
 	Refusal  string // jobs never start, with this message for each
 	Startup  bool   // runs fail before they have a job
 	Late     bool   // a job that needs others is made when those have ended, as on github.com
+	Lost     bool   // no workflow starts: https://github.com/lewiswigmore/open-wire/issues/40
 }
 
 // Branches are the branch names, sorted.
