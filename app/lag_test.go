@@ -131,3 +131,33 @@ func TestClosedAndOpenedAgain(t *testing.T) {
 		}
 	}
 }
+
+// TestNoWorkflowStarts: GitHub starts no workflow for the first push, and a deploy preview is green. The workflow file
+// says that it runs for pull requests, so nothing passes without it.
+// https://github.com/lewiswigmore/open-wire/issues/40
+func TestNoWorkflowStarts(t *testing.T) {
+	t.Parallel()
+	s := storyNamed(t, "pass").Start(t)
+	s.Hold(apptest.Point{When: "before", Kind: sia.DoGate, Attempt: 1})
+	check(t, s.Sim.SetActions(apptest.Repo, ghsim.Actions{Lost: true}))
+	if _, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet the customers", "Greet them.", "sia"); err != nil {
+		t.Fatal(err)
+	}
+	s.Until()
+	_, err := s.Sim.CreateCheck(apptest.Repo, string(s.Task(1).Head), ghsim.AppCheck{App: "vercel",
+		Name: "Vercel Preview", Status: "completed", Conclusion: "success"})
+	check(t, err)
+	s.Go()
+	s.Settle()
+	task := s.Task(1)
+	if e := task.Escalation; task.State != sia.Escalated || !strings.Contains(e.Blocker, ".github/workflows/ci.yml") {
+		t.Errorf("the task is %s: %v", task.State, task.Gate.Explain)
+	}
+	check(t, s.Sim.SetActions(apptest.Repo, ghsim.Actions{}))
+	check(t, s.Sim.ClosePull(apptest.Repo, task.Pull.Number, apptest.Owner))
+	check(t, s.Sim.ReopenIssue(apptest.Repo, task.Pull.Number, apptest.Owner))
+	s.Settle()
+	if got := s.Task(1); got.State != sia.Passed {
+		t.Errorf("then the task is %s", got.State)
+	}
+}

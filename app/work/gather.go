@@ -190,7 +190,7 @@ func taskInput(t sia.Task, now time.Time) gate.Input {
 		Now: now, Settings: t.Settings.Checks, Since: t.Gate.Since, Reruns: t.Gate.Reruns, Doubted: t.Gate.Doubted,
 		Accepted: slices.Contains(t.Accepted, t.Head), Weighing: currentWeighing(t), ByPerson: t.HeadBy != (sia.Actor{}),
 		Waived: t.Waived, Vouched: t.Vouched, Tests: gate.TestsOf(t),
-		Issue: t.Title + "\n\n" + t.Body,
+		Issue: t.Title + "\n\n" + t.Body, BaseBranch: t.BaseBranch,
 		Draft: t.Pull.Draft, Final: !t.Pull.Draft || t.Pull.StaysDraft(),
 	}
 }
