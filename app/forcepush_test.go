@@ -74,7 +74,8 @@ func TestPushWhileQueued(t *testing.T) {
 	check(t, err)
 	s.Go()
 	s.Wait(20 * time.Minute)
-	if task := s.Task(1); task.State != sia.Working || task.Head != before || !strings.Contains(task.Warning, "merge queue") {
+	waits := strings.Contains(s.Task(1).Warning, "merge queue")
+	if task := s.Task(1); task.State != sia.Working || task.Head != before || !waits {
 		t.Errorf("the task is %s at %s: %q, %+v", task.State, task.Head.Short(), task.Warning, task.Pause)
 	}
 	check(t, s.Sim.Dequeue(apptest.Repo, task.Pull.Number, apptest.Owner, false))

@@ -93,7 +93,8 @@ func (e *RejectedError) OfFiles() bool {
 // https://github.com/dependabot/dependabot-core/pull/9439
 func (e *RejectedError) OfForce() bool {
 	said := strings.ToLower(e.Reason)
-	return strings.Contains(said, "force-push") && (strings.Contains(said, "cannot") || strings.Contains(said, "not allowed"))
+	return strings.Contains(said, "force-push") &&
+		(strings.Contains(said, "cannot") || strings.Contains(said, "not allowed"))
 }
 
 // IsQueued reports whether the branch can't be updated because its pull request is in a merge queue.

@@ -124,7 +124,8 @@ func TestServerFails(t *testing.T) {
 			return true
 		})
 		var server *ServerError
-		if err := f.repo.Push(t.Context(), "b", sha, ""); !errors.As(err, &server) || !strings.Contains(server.Detail, c.said) {
+		err := f.repo.Push(t.Context(), "b", sha, "")
+		if !errors.As(err, &server) || !strings.Contains(server.Detail, c.said) {
 			t.Errorf("%s: %v", c.said, err)
 		}
 	}

@@ -37,7 +37,8 @@ const judgesFragment = `fragment judges on Commit {
 // https://docs.github.com/en/graphql/reference/objects#pullrequest
 const (
 	pullSelection = ` pullRequest(number: $number) {
-		state closedAt body isDraft headRefOid baseRefName mergeable mergeStateStatus reviewDecision baseRef { target { oid } }
+		state closedAt body isDraft headRefOid baseRefName
+		mergeable mergeStateStatus reviewDecision baseRef { target { oid } }
 		commits(last: 1) { nodes { commit { oid author { name user { login databaseId } } } } }
 		potentialMergeCommit { ...judges }
 	}`

@@ -166,8 +166,8 @@ func (w *checkWorker) readEarlier(ctx context.Context, t sia.Task, e *headEviden
 // ago. Then there is nothing to judge.
 func (e *headEvidence) isStale() bool { return e.found != nil || e.lags || e.closing }
 
-// pendingVerdict returns a pending verdict that reports the difference. If GitHub has not shown the head for the wait in
-// the settings, it is blocked: no workflow runs for the pull request before.
+// pendingVerdict returns a pending verdict that reports the difference. If GitHub has not shown the head for the wait
+// in the settings, it is blocked: no workflow runs for the pull request before.
 func (e *headEvidence) pendingVerdict(t sia.Task) sia.Judged {
 	out := sia.Judged{SHA: t.Head, Looked: e.in.Now, Verdict: sia.VerdictPending, Found: e.found,
 		Explain: []string{"The pull request has changed; that is taken up first."}}

@@ -52,8 +52,8 @@ func userError(f sia.Effect, err error) error {
 		return &sia.Error{Op: op, Permanent: true, Err: err,
 			Message: "git did not find " + missing.What + ": was the repository renamed, or the branch deleted?"}
 	case errors.As(err, &rejected) && rejected.IsQueued():
-		return &sia.Error{Op: op, Outage: true, Err: err, Message: "the pull request is in a merge queue, and GitHub takes " +
-			"no push to its branch before it is out of it"}
+		return &sia.Error{Op: op, Outage: true, Err: err, Message: "the pull request is in a merge queue, and GitHub " +
+			"takes no push to its branch before it is out of it"}
 	case errors.As(err, &rejected) && rejected.Beside != "":
 		return &sia.Error{Op: op, Permanent: true, Err: err, Message: fmt.Sprintf("there can't be a branch %s beside %s, "+
 			"as one name is the folder of the other; rename or delete %[2]s to go on", rejected.Branch, rejected.Beside)}

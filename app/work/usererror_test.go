@@ -46,7 +46,8 @@ func TestForPeople(t *testing.T) {
 		{&gitops.NetworkError{Op: "fetch", Err: late}, "git on GitHub did not send everything in time: the repository is " +
 			"large, and the connection slow"},
 		{&gitops.ServerError{Op: "fetch", Status: 502}, "git on GitHub does not answer as it should (HTTP 502)"},
-		{&gitops.ServerError{Op: "push", Status: 200, Detail: "failure"}, "git on GitHub does not answer as it should: failure"},
+		{&gitops.ServerError{Op: "push", Status: 200, Detail: "failure"},
+			"git on GitHub does not answer as it should: failure"},
 	} {
 		err := userError(sia.Effect{Kind: sia.DoBegin}, fmt.Errorf("begin: %w", c.err))
 		var said *sia.Error

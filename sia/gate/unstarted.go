@@ -24,7 +24,8 @@ func (f *facts) unstarted() (out []Expected) {
 			return t.Event == "pull_request" && !t.Narrow && (!t.Base.isSet() || t.Base.matches([]string{f.BaseBranch})) &&
 				(!t.Paths.isSet() || t.Paths.matches(f.Changed))
 		}
-		if slices.ContainsFunc(file.Triggers, starts) && slices.ContainsFunc(file.Jobs, func(j Job) bool { return j.Code }) {
+		runsCode := func(j Job) bool { return j.Code }
+		if slices.ContainsFunc(file.Triggers, starts) && slices.ContainsFunc(file.Jobs, runsCode) {
 			is := Expected{Why: "its file says that it runs for pull requests, and no workflow has started"}
 			is.Name, is.App, is.Workflow, is.Event, is.Whole = file.Path, actionsApp, file.Path, "pull_request", true
 			out = append(out, is)
