@@ -4,9 +4,11 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sim/apptest"
+	"github.com/sia-bot/sia/sim/ghsim"
 )
 
 // TestLagThatStaysIsSaid: SIA retries a few times if GitHub's data stays outdated, and then shows GitHub's message to
@@ -44,5 +46,118 @@ func TestLagThatStaysIsSaid(t *testing.T) {
 		if got := s.Task(1).State; got != sia.Passed {
 			t.Errorf("then the task is %s", got)
 		}
+	}
+}
+
+// TestPullThatStaysBehind: for hours, a pull request may show a head that its branch no longer has. That is no push of
+// a person's: SIA waits, asks somebody after the wait in the settings, and goes on when the pull request has caught up.
+// https://github.com/strands-labs/robots/issues/2538
+func TestPullThatStaysBehind(t *testing.T) {
+	t.Parallel()
+	for _, story := range apptest.Stories(t, "testdata/stories") {
+		if story.Name != "pass-after-sia" {
+			continue
+		}
+		s := story.Start(t)
+		s.Hold(apptest.Point{When: "before", Kind: sia.DoPush, Attempt: 2})
+		if _, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet the customers", "Greet them.", "sia"); err != nil {
+			t.Fatal(err)
+		}
+		s.Until()
+		if err := s.Sim.LagPulls(apptest.Repo, true); err != nil {
+			t.Fatal(err)
+		}
+		s.Go()
+		s.Settle()
+		for range 3 {
+			s.Wait(10 * time.Minute)
+			s.Periodic("look")
+			s.Quiet()
+		}
+		task := s.Task(1)
+		if task.State != sia.Escalated || task.Head != task.Attempts[1].Head || len(task.Attempts) != 2 {
+			t.Errorf("the task is %s at %s after %d attempts", task.State, task.Head.Short(), len(task.Attempts))
+		}
+		if e := task.Escalation; e == nil || !strings.Contains(e.Blocker, "does not show") {
+			t.Errorf("it asks %+v", e)
+		}
+		if err := s.Sim.LagPulls(apptest.Repo, false); err != nil {
+			t.Fatal(err)
+		}
+		s.Settle()
+		s.Wait(10 * time.Minute)
+		s.Periodic("look")
+		s.Settle()
+		if task := s.Task(1); task.State != sia.Passed || task.Head != task.Attempts[1].Head {
+			t.Errorf("then the task is %s at %s after %d attempts", task.State, task.Head.Short(), len(task.Attempts))
+		}
+	}
+}
+
+// TestClosedAndOpenedAgain: GitHub starts no workflow for a push; a person closes the pull request and opens it again,
+// which starts them. The task goes on. Where it stays closed, the task ends.
+// https://github.com/lewiswigmore/open-wire/issues/40
+// https://github.com/kamp-us/phoenix/issues/1016
+func TestClosedAndOpenedAgain(t *testing.T) {
+	t.Parallel()
+	for _, reopens := range []bool{true, false} {
+		s := storyNamed(t, "pass-after-sia").Start(t)
+		s.Hold(apptest.Point{When: "before", Kind: sia.DoPush, Attempt: 2})
+		if _, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet the customers", "Greet them.", "sia"); err != nil {
+			t.Fatal(err)
+		}
+		s.Until()
+		check(t, s.Sim.SetActions(apptest.Repo, ghsim.Actions{Lost: true}))
+		s.Go()
+		s.Settle()
+		task := s.Task(1)
+		if task.State != sia.Escalated || task.Head != task.Attempts[1].Head {
+			t.Fatalf("the task is %s at %s", task.State, task.Head.Short())
+		}
+		check(t, s.Sim.SetActions(apptest.Repo, ghsim.Actions{}))
+		check(t, s.Sim.ClosePull(apptest.Repo, task.Pull.Number, apptest.Owner))
+		s.Wait(5 * time.Second)
+		s.Periodic("look")
+		s.Quiet()
+		want := sia.Stopped
+		if reopens {
+			want = sia.Passed
+			check(t, s.Sim.ReopenIssue(apptest.Repo, task.Pull.Number, apptest.Owner))
+		}
+		s.Settle()
+		s.Wait(5 * time.Minute)
+		if got := s.Task(1); got.State != want {
+			t.Errorf("reopened %v: the task is %s: %+v", reopens, got.State, got.Escalation)
+		}
+	}
+}
+
+// TestNoWorkflowStarts: GitHub starts no workflow for the first push, and a deploy preview is green. The workflow file
+// says that it runs for pull requests, so nothing passes without it.
+// https://github.com/lewiswigmore/open-wire/issues/40
+func TestNoWorkflowStarts(t *testing.T) {
+	t.Parallel()
+	s := storyNamed(t, "pass").Start(t)
+	s.Hold(apptest.Point{When: "before", Kind: sia.DoGate, Attempt: 1})
+	check(t, s.Sim.SetActions(apptest.Repo, ghsim.Actions{Lost: true}))
+	if _, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet the customers", "Greet them.", "sia"); err != nil {
+		t.Fatal(err)
+	}
+	s.Until()
+	_, err := s.Sim.CreateCheck(apptest.Repo, string(s.Task(1).Head), ghsim.AppCheck{App: "vercel",
+		Name: "Vercel Preview", Status: "completed", Conclusion: "success"})
+	check(t, err)
+	s.Go()
+	s.Settle()
+	task := s.Task(1)
+	if e := task.Escalation; task.State != sia.Escalated || !strings.Contains(e.Blocker, ".github/workflows/ci.yml") {
+		t.Errorf("the task is %s: %v", task.State, task.Gate.Explain)
+	}
+	check(t, s.Sim.SetActions(apptest.Repo, ghsim.Actions{}))
+	check(t, s.Sim.ClosePull(apptest.Repo, task.Pull.Number, apptest.Owner))
+	check(t, s.Sim.ReopenIssue(apptest.Repo, task.Pull.Number, apptest.Owner))
+	s.Settle()
+	if got := s.Task(1); got.State != sia.Passed {
+		t.Errorf("then the task is %s", got.State)
 	}
 }

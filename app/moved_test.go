@@ -364,3 +364,22 @@ func TestLateRemoval(t *testing.T) {
 		t.Error("the task is gone")
 	}
 }
+
+// TestBaseRenamedBetweenAttempts: GitHub moves the pull requests of a renamed branch, and no event reports it. The next
+// attempt starts from the branch that the pull request is to be merged into.
+// https://github.com/orgs/community/discussions/200245
+func TestBaseRenamedBetweenAttempts(t *testing.T) {
+	t.Parallel()
+	s := storyNamed(t, "pass-after-sia").Start(t)
+	s.Hold(apptest.Point{When: "before", Kind: sia.DoBegin, Attempt: 2})
+	if _, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet the customers", "Greet them.", "sia"); err != nil {
+		t.Fatal(err)
+	}
+	s.Until()
+	check(t, s.Sim.RenameBranch(apptest.Repo, "trunk"))
+	s.Go()
+	s.Settle()
+	if task := s.Task(1); task.State != sia.Passed || task.BaseBranch != "trunk" {
+		t.Errorf("the task is %s, for %s: %+v", task.State, task.BaseBranch, task.Pause)
+	}
+}

@@ -65,6 +65,8 @@ func (e *LeaseError) Error() string {
 type RejectedError struct {
 	Branch string
 	Reason string // the server's message
+	// another branch beside which this one can't exist, because one name is the folder of the other; empty: none
+	Beside string
 }
 
 func (e *RejectedError) Error() string {
@@ -83,6 +85,22 @@ var filesRefused = []string{"exceeds github's file size limit", "cannot contain 
 func (e *RejectedError) OfFiles() bool {
 	said := strings.ToLower(e.Reason)
 	return slices.ContainsFunc(filesRefused, func(words string) bool { return strings.Contains(said, words) })
+}
+
+// OfForce reports whether the server refused to move the branch to a commit that does not contain its head: a rule that
+// blocks force pushes, classic protection, or a setting of GitHub Enterprise Server.
+// https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets#block-force-pushes
+// https://github.com/dependabot/dependabot-core/pull/9439
+func (e *RejectedError) OfForce() bool {
+	said := strings.ToLower(e.Reason)
+	return strings.Contains(said, "force-push") &&
+		(strings.Contains(said, "cannot") || strings.Contains(said, "not allowed"))
+}
+
+// IsQueued reports whether the branch can't be updated because its pull request is in a merge queue.
+// https://github.com/SharezoneApp/sharezone-app/pull/605
+func (e *RejectedError) IsQueued() bool {
+	return strings.Contains(strings.ToLower(e.Reason), "queued for merging")
 }
 
 // ServerError reports that the server could not answer: 429, 5xx, or an answer that is not git's. A retry may help.

@@ -98,6 +98,75 @@ func TestRejected(t *testing.T) {
 	}
 }
 
+// GitHub reports its own failures like refusals. A branch whose name is the folder of another is refused for good.
+func TestServerFails(t *testing.T) {
+	f := newFixture(t)
+	sha := f.change(f.main, "x")
+	for _, c := range []struct{ report, said string }{
+		{"failure", "fatal error in commit_refs"}, {"", "Internal Server Error"},
+	} {
+		f.on(func(w http.ResponseWriter, r *http.Request) bool {
+			if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
+				return false
+			}
+			io.Copy(io.Discard, r.Body)
+			var report, answer pktBuffer
+			report.linef("unpack ok\n")
+			if c.report != "" {
+				report.linef("ng refs/heads/b %s\n", c.report)
+			}
+			report.flush()
+			answer.linef("\x02%s\n", c.said)
+			answer.linef("\x01%s", report.String())
+			answer.flush()
+			w.Header().Set("Content-Type", "application/x-git-receive-pack-result")
+			w.Write(answer.Bytes())
+			return true
+		})
+		var server *ServerError
+		err := f.repo.Push(t.Context(), "b", sha, "")
+		if !errors.As(err, &server) || !strings.Contains(server.Detail, c.said) {
+			t.Errorf("%s: %v", c.said, err)
+		}
+	}
+	f.on(nil)
+	if err := f.repo.Push(t.Context(), "a/b", sha, ""); err != nil {
+		t.Fatal(err)
+	}
+	for _, branch := range []string{"a", "a/b/c"} {
+		var no *RejectedError
+		if err := f.repo.Push(t.Context(), branch, sha, ""); !errors.As(err, &no) || no.Beside != "a/b" {
+			t.Errorf("%s: %v", branch, err)
+		}
+	}
+}
+
+// TestOnTop moves a branch forward to another line of work, as where force pushes are blocked.
+func TestOnTop(t *testing.T) {
+	f := newFixture(t)
+	ctx := t.Context()
+	one, two := f.change(f.main, "one"), f.change(f.main, "two")
+	if err := f.repo.Push(ctx, "b", one, ""); err != nil {
+		t.Fatal(err)
+	}
+	git(t, f.bare, "config", "receive.denyNonFastForwards", "true")
+	if err := f.repo.Push(ctx, "b", two, one); err == nil {
+		t.Error("a forced push is taken")
+	}
+	for range 2 { // it makes the same commit again
+		over := must[string](t)(f.repo.OnTop(ctx, two, one, testSpec("over")))
+		if err := f.repo.Push(ctx, "b", over, one); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := git(t, f.bare, "show", "b:README.md"); got != "two" {
+		t.Errorf("the branch has %q", got)
+	}
+	if got := git(t, f.bare, "log", "--format=%P", "-1", "b"); got != one+" "+two {
+		t.Errorf("parents %s", got)
+	}
+}
+
 // The server fails before and after it has done the work.
 func TestPushBreaksOff(t *testing.T) {
 	f := newFixture(t)

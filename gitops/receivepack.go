@@ -2,9 +2,11 @@ package gitops
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"os"
 	"slices"
@@ -22,6 +24,8 @@ type refAdvertisement struct {
 	head plumbing.Hash // of the branch; zero when it does not exist
 	caps map[string]bool
 	refs map[plumbing.Hash]bool // heads of all branches and tags
+	// full name of a ref beside which the branch can't exist, because one name is the folder of the other; empty: none
+	clash string
 }
 
 func (a refAdvertisement) has(h plumbing.Hash) bool { return a.refs[h] }
@@ -73,8 +77,11 @@ func (a *refAdvertisement) read(p *pktReader, ref string) error {
 		if err != nil {
 			return fmt.Errorf("%w: ref %s", errPkt, cleanText(line, 100))
 		}
-		if name == ref {
+		switch {
+		case name == ref:
 			a.head = h
+		case strings.HasPrefix(ref, name+"/") || strings.HasPrefix(name, ref+"/"):
+			a.clash = name
 		}
 		if !h.IsZero() {
 			a.refs[h] = true
@@ -98,9 +105,19 @@ type pushReport struct {
 
 func (r pushReport) ok() bool { return r.unpack == "ok" && r.ref == "ok" }
 
+// isFault reports whether the server failed, and did not refuse the update: it does not report on the ref, or has no
+// reason but its own failure.
+// https://github.com/isaacs/github/issues/1741
+// https://github.com/github-education-resources/GitHubGraduation-2021/issues/7881
+func (r pushReport) isFault() bool {
+	said := strings.ToLower(r.said)
+	return r.ref == "" && (r.unpack == "" || r.unpack == "ok") || r.ref == "failure" ||
+		strings.Contains(said, "internal server error") || strings.Contains(said, "fatal error in commit_refs")
+}
+
 // reason is the server's explanation.
 func (r pushReport) reason() string {
-	why := r.ref
+	why := cmp.Or(r.ref, "no report")
 	if r.unpack != "ok" {
 		why = "pack refused: " + r.unpack
 	}
@@ -154,6 +171,11 @@ func (c *client) sendUpdate(
 		return &ServerError{Op: op, URL: c.url.String(), Status: 200,
 			Detail: "the server does not report what becomes of a push"}
 	}
+	branch := strings.TrimPrefix(u.ref, "refs/heads/")
+	if at.head.IsZero() && at.clash != "" { // GitHub has no reason for it but "failure"
+		return &RejectedError{Branch: branch, Beside: cleanText(strings.TrimPrefix(at.clash, "refs/heads/"), 200),
+			Reason: "one name is the folder of the other"}
+	}
 	var head pktBuffer
 	head.linef("%s %s %s\x00report-status side-band-64k agent=sia", u.old, u.new, u.ref)
 	head.flush()
@@ -169,8 +191,12 @@ func (c *client) sendUpdate(
 		rep.said = string(band.said)
 		return err
 	})
-	if err == nil && !rep.ok() {
-		err = &RejectedError{Branch: strings.TrimPrefix(u.ref, "refs/heads/"), Reason: rep.reason()}
+	switch {
+	case err != nil || rep.ok():
+	case rep.isFault():
+		err = &ServerError{Op: op, URL: c.url.String(), Status: http.StatusOK, Detail: rep.reason()}
+	default:
+		err = &RejectedError{Branch: branch, Reason: rep.reason()}
 	}
 	return err
 }

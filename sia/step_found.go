@@ -3,6 +3,7 @@ package sia
 import (
 	"fmt"
 	"slices"
+	"time"
 )
 
 // applyFound applies a difference between the pull request and the task's record, before any conclusion about its
@@ -29,8 +30,28 @@ func (t *Task) MovedTo(head SHA, lagged bool) bool {
 	if head == "" || head == t.Head || t.pending(DoUpdate) || t.pending(DoTakeBack) {
 		return false // the head is known, or may be SIA's own
 	}
-	former := slices.ContainsFunc(t.Attempts, func(a Attempt) bool { return a.Head == head })
-	return !former || !lagged
+	return !lagged || !t.HadHead(head)
+}
+
+// HadHead reports whether a commit was the task's head before.
+func (t *Task) HadHead(sha SHA) bool {
+	return sha != t.Head && (slices.Contains(t.Former, sha) ||
+		slices.ContainsFunc(t.Attempts, func(a Attempt) bool { return a.Head == sha }))
+}
+
+// reopenTime is how long a task that waits for checks does not end because its pull request was closed. GitHub
+// sometimes starts no workflow for a push, and people then close the pull request and open it again, which starts them.
+// https://github.com/lewiswigmore/open-wire/issues/40
+// https://github.com/kamp-us/phoenix/issues/1016
+const reopenTime = time.Minute
+
+// ReopenWait returns how much longer the task does not end because its pull request was closed, unmerged, at a time;
+// 0 or less: it ends.
+func (t *Task) ReopenWait(closed, now time.Time) time.Duration {
+	if closed.IsZero() || t.State != Checking && !t.AsksAboutChecks() {
+		return 0
+	}
+	return min(reopenTime, closed.Add(reopenTime).Sub(now))
 }
 
 // retargeted applies a change of the pull request's base branch.

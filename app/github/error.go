@@ -123,6 +123,9 @@ func (a *App) explain(e *sia.Error, er *gh.ErrorResponse) {
 			"unsuspend it under Settings → GitHub Apps"
 	case code == http.StatusForbidden && strings.Contains(message, "archived"):
 		e.Permanent, e.Message = true, "the repository is archived and so read-only; unarchive it to go on"
+	case code == http.StatusForbidden && strings.Contains(message, lockedWords):
+		e.Permanent, e.Message = true, "the conversation is locked, and GitHub takes no comments of apps there; unlock it "+
+			"to go on"
 	case code == http.StatusForbidden && (strings.Contains(message, "saml") || resp.Header.Get("X-Github-Sso") != ""):
 		e.Permanent, e.Message = true, "the organisation asks for SAML single sign-on and does not let the app in; an "+
 			"owner can approve it: "+scrubbedLine(er.Message)
@@ -163,6 +166,17 @@ func (a *App) explain(e *sia.Error, er *gh.ErrorResponse) {
 	default:
 		e.Permanent, e.Message = true, fmt.Sprintf("GitHub answered %d: %s", code, reasonOf(er))
 	}
+}
+
+// lockedWords are part of GitHub's refusal of a comment in a locked conversation. Only people with write access can
+// comment there.
+// https://docs.github.com/en/communities/moderating-comments-and-conversations/locking-conversations
+// https://github.com/renovatebot/renovate/issues/6215
+const lockedWords = "issue is locked"
+
+// IsLocked reports whether GitHub refused a comment because the conversation is locked.
+func IsLocked(err error) bool {
+	return statusOf(err) == http.StatusForbidden && refusalContains(err, lockedWords)
 }
 
 // explainToken fills in e from GitHub's refusal to issue an installation token.

@@ -11,7 +11,7 @@ import (
 // https://docs.github.com/en/graphql/reference/objects#refupdaterule
 const (
 	finalStatePull = ` pullRequest(number: $number) {
-		state headRefOid baseRefName
+		state closedAt headRefOid baseRefName
 		commits(last: 1) { nodes { commit { oid author { name user { login databaseId } } } } }
 	}`
 	finalStateRules = ` ref(qualifiedName: $ref) {

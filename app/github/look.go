@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"time"
 
 	gh "github.com/google/go-github/v66/github"
 
@@ -27,8 +28,9 @@ type PullState struct {
 	Gone   bool // it does not exist; the other fields are zero
 	Closed bool // merged or not
 	Merged bool
-	Head   string // head commit
-	Base   string // base branch
+	Ended  time.Time // when it was closed; zero: it is open, or GitHub does not report it
+	Head   string    // head commit
+	Base   string    // base branch
 	// author of the head commit; Unknown: GitHub does not report it
 	HeadBy sia.Actor
 }
@@ -98,8 +100,8 @@ func (s *Checks) fetchPull(ctx context.Context, number int) (*gh.PullRequest, Pu
 		return nil, PullState{}, s.app.failure(err, "read pull request %s#%d", s.repo, number)
 	}
 	p := pullFrom(got)
-	return got, PullState{Known: true, Closed: p.State == "closed", Merged: p.Merged, Head: p.HeadSHA, Base: p.BaseRef,
-		HeadBy: sia.Actor{Unknown: true}}, nil
+	return got, PullState{Known: true, Closed: p.State == "closed", Merged: p.Merged, Ended: p.ClosedAt,
+		Head: p.HeadSHA, Base: p.BaseRef, HeadBy: sia.Actor{Unknown: true}}, nil
 }
 
 // overrule replaces checks of a pull request's head by checks of its test merge with the same name, as branch

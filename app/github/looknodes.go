@@ -23,6 +23,7 @@ type suiteNode struct {
 		DatabaseID int64     `json:"databaseId"`
 		Event      string    `json:"event"`
 		CreatedAt  time.Time `json:"createdAt"`
+		UpdatedAt  time.Time `json:"updatedAt"`
 		URL        string    `json:"url"`
 		File       *struct {
 			Path           string `json:"path"`
@@ -85,14 +86,15 @@ func (n *commitNode) next() []pageAfter {
 
 // pullNode is a pull request.
 type pullNode struct {
-	State            string  `json:"state"`
-	Mergeable        string  `json:"mergeable"`
-	MergeStateStatus string  `json:"mergeStateStatus"`
-	IsDraft          bool    `json:"isDraft"`
-	ReviewDecision   string  `json:"reviewDecision"` // empty: none is wanted
-	HeadRefOID       string  `json:"headRefOid"`
-	BaseRefName      string  `json:"baseRefName"`
-	Body             *string `json:"body"`
+	State            string     `json:"state"`
+	ClosedAt         *time.Time `json:"closedAt"`
+	Mergeable        string     `json:"mergeable"`
+	MergeStateStatus string     `json:"mergeStateStatus"`
+	IsDraft          bool       `json:"isDraft"`
+	ReviewDecision   string     `json:"reviewDecision"` // empty: none is wanted
+	HeadRefOID       string     `json:"headRefOid"`
+	BaseRefName      string     `json:"baseRefName"`
+	Body             *string    `json:"body"`
 	BaseRef          *struct {
 		Target struct {
 			OID string `json:"oid"`
@@ -218,7 +220,7 @@ func (l *Look) addSuite(s *suiteNode) {
 		}
 		l.Workflows = append(l.Workflows, gate.Workflow{ID: w.DatabaseID, SuiteID: s.DatabaseID, Path: path,
 			Repository: repository, Name: w.Workflow.Name, Event: w.Event, Status: plainEnum(s.Status),
-			Conclusion: conclusion(s.Conclusion), URL: w.URL, StartedAt: w.CreatedAt})
+			Conclusion: conclusion(s.Conclusion), URL: w.URL, StartedAt: w.CreatedAt, UpdatedAt: w.UpdatedAt})
 	}
 	for _, c := range s.CheckRuns.Nodes {
 		out := CheckRun{ID: c.DatabaseID, Name: c.Name, AppID: appID, AppSlug: slug, Status: plainEnum(c.Status),

@@ -23,7 +23,7 @@ const (
 			id databaseId status conclusion
 			app { databaseId slug }
 			workflowRun {
-				databaseId event createdAt url file { path repositoryName } workflow { name resourcePath }
+				databaseId event createdAt updatedAt url file { path repositoryName } workflow { name resourcePath }
 			}
 			checkRuns(first: 100, filterBy: {checkType: ALL}) ` + runNodes + `
 		}
@@ -45,7 +45,8 @@ const (
 // https://docs.github.com/en/graphql/reference/objects#pullrequest
 const (
 	pullSelection = ` pullRequest(number: $number) {
-		state body isDraft headRefOid baseRefName mergeable mergeStateStatus reviewDecision baseRef { target { oid } }
+		state closedAt body isDraft headRefOid baseRefName
+		mergeable mergeStateStatus reviewDecision baseRef { target { oid } }
 		commits(last: 1) { nodes { commit { oid author { name user { login databaseId } } } } }
 		potentialMergeCommit { ...judges }
 	}`
@@ -137,6 +138,9 @@ func (l *Look) setPull(p *pullNode, sha string) bool {
 func (l *Look) setPullState(p *pullNode) {
 	l.Pull = PullState{Known: true, Closed: p.State != "OPEN", Merged: p.State == "MERGED", Head: p.HeadRefOID,
 		Base: p.BaseRefName, HeadBy: sia.Actor{Unknown: true}}
+	if p.ClosedAt != nil {
+		l.Pull.Ended = *p.ClosedAt
+	}
 	for _, n := range p.Commits.Nodes {
 		if n.Commit.OID == p.HeadRefOID {
 			l.Pull.HeadBy = n.Commit.Author.actor()

@@ -32,7 +32,7 @@ type Opening struct {
 // pushRules are the types of rules that can refuse to create a branch or to push to it. Only administrators can see
 // who may bypass a rule.
 // https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets
-var pushRules = map[string]bool{"creation": true, "update": true, "non_fast_forward": true, "pull_request": true,
+var pushRules = map[string]bool{"creation": true, "update": true, "pull_request": true,
 	"required_signatures": true, "required_status_checks": true, "workflows": true, "required_linear_history": true,
 	"commit_message_pattern": true, "commit_author_email_pattern": true, "committer_email_pattern": true,
 	"branch_name_pattern": true, "file_path_restriction": true, "file_extension_restriction": true,

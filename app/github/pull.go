@@ -8,6 +8,7 @@ import (
 
 	gh "github.com/google/go-github/v66/github"
 
+	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/text"
 )
 
@@ -26,6 +27,7 @@ type Pull struct {
 	Fork    bool // the head is in another repository
 
 	UpdatedAt time.Time
+	ClosedAt  time.Time // zero: it is open
 }
 
 func pullFrom(p *gh.PullRequest) Pull {
@@ -36,7 +38,7 @@ func pullFrom(p *gh.PullRequest) Pull {
 		HeadSHA: head.GetSHA(), BaseRef: p.GetBase().GetRef(),
 		BaseSHA:   p.GetBase().GetSHA(),
 		Fork:      head != nil && p.GetBase() != nil && head.GetRepo().GetID() != p.GetBase().GetRepo().GetID(),
-		UpdatedAt: p.GetUpdatedAt().Time,
+		UpdatedAt: p.GetUpdatedAt().Time, ClosedAt: p.GetClosedAt().Time,
 	}
 }
 
@@ -142,6 +144,17 @@ func (r *Repo) Pull(ctx context.Context, number int) (Pull, error) {
 		return Pull{}, r.app.failure(err, "read pull request %s#%d", r.repo, number)
 	}
 	return pullFrom(got), nil
+}
+
+// PullLags reports whether a task's pull request shows a former head although its branch is at the task's head. GitHub
+// may take hours to show a push, and runs no workflow for the pull request meanwhile.
+// https://github.com/strands-labs/robots/issues/2538
+func (r *Repo) PullLags(ctx context.Context, t sia.Task, head sia.SHA) (bool, error) {
+	if !t.HadHead(head) {
+		return false, nil
+	}
+	at, ok, err := r.Head(ctx, t.Branch)
+	return ok && sia.SHA(at) == t.Head, err
 }
 
 // EditPull replaces the app's part of a pull request's body. It keeps what people wrote around it, so it reads the

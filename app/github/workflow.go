@@ -38,7 +38,7 @@ func (s *Actions) Workflows(ctx context.Context, sha string) (all []gate.Workflo
 			ID: w.GetID(), SuiteID: w.GetCheckSuiteID(), Path: path, Repository: repository, Name: w.GetName(),
 			Event:   w.GetEvent(),
 			Attempt: w.GetRunAttempt(), Status: w.GetStatus(), Conclusion: w.GetConclusion(), URL: w.GetHTMLURL(),
-			StartedAt: w.GetCreatedAt().Time,
+			StartedAt: w.GetCreatedAt().Time, UpdatedAt: w.GetUpdatedAt().Time,
 		})
 	}
 	return all, true, nil

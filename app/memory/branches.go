@@ -69,7 +69,7 @@ func (b *Branches) Read(
 	}
 	var read lessonSync
 	sha, _, err := mirror.CommitFiles(ctx, gitops.FilesSpec{
-		Branch: name, Author: bot, Message: "memory: lessons as people edited them",
+		Branch: name, Author: bot, Message: messagePrefix + "lessons as people edited them",
 		Update: func(branch func(string) ([]byte, error)) (map[string][]byte, error) {
 			if read, err = b.lessonFiles(ctx, repo, branch, by); err != nil || read.edits == 0 {
 				return nil, err

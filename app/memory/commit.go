@@ -47,7 +47,8 @@ func (b *Branches) Commit(ctx context.Context, t sia.Task) (out sia.MemoryCommit
 	var read lessonSync
 	sha, _, err := b.mirror(t.Installation, t.Repo).CommitFiles(ctx, gitops.FilesSpec{
 		Branch: t.Settings.Memory.Branch, Author: bot,
-		Message: fmt.Sprintf("memory: issue #%d, %s after %s", t.Issue, t.State, text.Count(len(t.Attempts), "attempt")),
+		Message: fmt.Sprintf("%sissue #%d, %s after %s", messagePrefix, t.Issue, t.State,
+			text.Count(len(t.Attempts), "attempt")),
 		Update: func(branch func(string) ([]byte, error)) (map[string][]byte, error) {
 			files := maps.Clone(files)
 			var err error
@@ -75,6 +76,11 @@ func (b *Branches) Commit(ctx context.Context, t sia.Task) (out sia.MemoryCommit
 	}
 	return sia.MemoryCommitted{SHA: sia.SHA(sha), Warning: strings.Join(warnings, "\n\n")}, nil
 }
+
+// messagePrefix begins the messages of commits to the memory branch. Services that build every branch would fail there.
+// https://developers.cloudflare.com/pages/configuration/git-integration/gitlab-integration
+// https://github.com/jupyterhub/nbgitpuller/pull/151
+const messagePrefix = "[skip ci] memory: "
 
 func codeBranchError(branch string) error {
 	return &sia.Error{Op: "write memory", Permanent: true, Message: fmt.Sprintf("memory is not written to `%s`, "+

@@ -64,7 +64,7 @@ func (b *Branches) WriteFiles(
 		return "", err
 	}
 	sha, _, err = b.mirror(r.Installation, r.Repo).CommitFiles(ctx, gitops.FilesSpec{
-		Branch: branch, Author: bot, Message: "memory: " + message,
+		Branch: branch, Author: bot, Message: messagePrefix + message,
 		Update: func(func(string) ([]byte, error)) (map[string][]byte, error) {
 			masked := map[string][]byte{}
 			for p, content := range files {

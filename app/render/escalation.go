@@ -38,6 +38,11 @@ func escalationInFull(t sia.Task, e sia.Escalation, l Links) string {
 	var p page
 	p.add(escalationIntro(t, e))
 	p.add("### What stands in the way\n\n" + Quote(cut(e.Blocker, maxProse)))
+	if e.Kind == sia.AskNoChecks && len(t.Checks) == 0 && t.Pull.Number != 0 {
+		// https://github.com/lewiswigmore/open-wire/issues/40
+		p.add(fmt.Sprintf("Where workflows should have run: GitHub sometimes starts none for a push. Close #%d and open "+
+			"it again within a minute; that starts them, and SIA looks again by itself.", t.Pull.Number))
+	}
 	p.add("### The question in full\n\n" + wholeQuestion(e))
 	p.add("### How to answer\n\n" + howToAnswer(t, e))
 	p.add(tried(t, l))

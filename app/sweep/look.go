@@ -228,12 +228,23 @@ func (l *Looker) Task(ctx context.Context, t sia.Task) error {
 	if err != nil {
 		return err
 	}
+	if p.State == "closed" && !p.Merged && t.ReopenWait(p.ClosedAt, l.now()) > 0 {
+		return nil
+	}
+	moved := p.State != "closed" &&
+		t.State != sia.Working && t.State != sia.Queued && t.State != sia.Passed && // of a passed one, Look has seen it
+		t.MovedTo(sia.SHA(p.HeadSHA), l.now().Sub(t.Since) < lookMargin)
+	if moved {
+		lags, err := l.github.Repo(t.Installation, t.Repo).PullLags(ctx, t, sia.SHA(p.HeadSHA))
+		if err != nil || lags {
+			return err
+		}
+	}
 	var fact sia.Fact
 	switch {
 	case p.State == "closed":
 		fact = sia.PullClosed{Merged: p.Merged, Head: sia.SHA(p.HeadSHA)}
-	case t.State != sia.Working && t.State != sia.Queued && t.State != sia.Passed && // of a passed one, Look has seen it
-		t.MovedTo(sia.SHA(p.HeadSHA), l.now().Sub(t.Since) < lookMargin):
+	case moved:
 		fact = sia.BranchMoved{SHA: sia.SHA(p.HeadSHA)}
 	case p.BaseRef != "" && p.BaseRef != t.BaseBranch && !p.Fork:
 		fact = sia.Retargeted{Base: p.BaseRef, SHA: sia.SHA(p.BaseSHA)}

@@ -195,7 +195,24 @@ func (t *intentRun) dropStale(ctx context.Context) (ended bool, err error) {
 	if err != nil || gone || now.UpdatedAt.Before(t.intent.Changed) { // a lagging replica of GitHub
 		return false, err
 	}
-	return !isCurrent(now), nil
+	if !isCurrent(now) {
+		return true, nil
+	}
+	return false, t.awaitReopening()
+}
+
+// awaitReopening returns an error that delays the end of a pull request that somebody may open again at once.
+func (t *intentRun) awaitReopening() error {
+	f, closes := t.intent.Event.Fact.(sia.PullClosed)
+	if !closes || f.Merged {
+		return nil
+	}
+	wait := t.targets[0].current.ReopenWait(t.intent.Changed, t.Now())
+	if wait <= 0 {
+		return nil
+	}
+	return &sia.Error{Op: "end the task", Turn: true, RetryAfter: wait, Message: "the pull request was closed a moment " +
+		"ago, and may be opened again"}
 }
 
 // isOldLabel reports whether a label was put on an issue before the run of its task began, which something else

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"
@@ -42,12 +41,10 @@ func (w *startWorker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 	}
 	t = now
 	sha, err := w.mirror(t).Fetch(ctx, t.BaseBranch)
-	if errors.Is(err, gitops.ErrNoBranch) && t.Pull.Number == 0 { // the default branch may have been renamed
-		var repo github.Repository
-		if repo, err = w.repo(t).Repository(ctx); err != nil {
+	if errors.Is(err, gitops.ErrNoBranch) {
+		if t.BaseBranch, err = w.newBase(ctx, t); err != nil {
 			return nil, err
 		}
-		t.BaseBranch = repo.DefaultBranch
 		sha, err = w.mirror(t).Fetch(ctx, t.BaseBranch)
 	}
 	if errors.Is(err, gitops.ErrNoBranch) {
@@ -123,6 +120,19 @@ func (w *startWorker) begin(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 		Lessons: lesson.Refs(told), Withheld: lesson.IDs(withheld), ToolLessons: tools, Already: done, Asked: asked,
 		Commits: commits, Forecast: forecast, EditedBy: editor, Replaces: replaces,
 	}, nil
+}
+
+// newBase returns the base branch of a task whose base branch is gone: perhaps it was renamed. Then its pull requests
+// follow, and no event reports it.
+// https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-branches-in-your-repository/renaming-a-branch
+// https://github.com/orgs/community/discussions/200245
+func (w *startWorker) newBase(ctx context.Context, t sia.Task) (string, error) {
+	if t.Pull.Number != 0 {
+		p, err := w.repo(t).Pull(ctx, t.Pull.Number)
+		return cmp.Or(p.BaseRef, t.BaseBranch), err
+	}
+	repo, err := w.repo(t).Repository(ctx)
+	return cmp.Or(repo.DefaultBranch, t.BaseBranch), err
 }
 
 // permitted returns who edited the issue if the edit counts, like that of a delivery.

@@ -110,8 +110,7 @@ func (w *checkWorker) refreshForPass(ctx context.Context, t sia.Task, e *headEvi
 	if now.History.Known {
 		e.in.History = history(now.History, e.self)
 	}
-	e.found, e.lags = w.comparePull(t, now.Pull, "")
-	return nil
+	return w.comparePull(ctx, t, e, now.Pull, "")
 }
 
 // earlierHeads returns the task's previous heads, including those others pushed, followed by the heads of its previous
@@ -163,16 +162,26 @@ func (w *checkWorker) readEarlier(ctx context.Context, t sia.Task, e *headEviden
 	return nil
 }
 
-// isStale reports whether the pull request differs from the task, or does not show its head yet. Then there is nothing
-// to judge.
-func (e *headEvidence) isStale() bool { return e.found != nil || e.lags }
+// isStale reports whether the pull request differs from the task, does not show its head yet, or was closed a moment
+// ago. Then there is nothing to judge.
+func (e *headEvidence) isStale() bool { return e.found != nil || e.lags || e.closing }
 
-// pendingVerdict returns a pending verdict that reports the difference.
+// pendingVerdict returns a pending verdict that reports the difference. If GitHub has not shown the head for the wait
+// in the settings, it is blocked: no workflow runs for the pull request before.
 func (e *headEvidence) pendingVerdict(t sia.Task) sia.Judged {
 	out := sia.Judged{SHA: t.Head, Looked: e.in.Now, Verdict: sia.VerdictPending, Found: e.found,
 		Explain: []string{"The pull request has changed; that is taken up first."}}
-	if e.lags {
-		out.Explain = []string{fmt.Sprintf("GitHub does not show %s on the pull request yet.", t.Head.Short())}
+	if e.closing { // soon it is open, or the task ends
+		out.Explain = nil
+	}
+	if !e.lags {
+		return out
+	}
+	out.Explain = []string{fmt.Sprintf("GitHub does not show %s on the pull request yet.", t.Head.Short())}
+	if limit := t.Settings.Checks.Wait.D(); e.in.Now.Sub(t.Gate.Since) >= limit {
+		out.Verdict, out.Blocked = sia.VerdictBlocked, []sia.Obstacle{{Check: "the pull request", URL: t.Pull.URL,
+			Reason: fmt.Sprintf("does not show %s, at which its branch is for %s; closing and reopening it may help",
+				t.Head.Short(), limit)}}
 	}
 	return out
 }

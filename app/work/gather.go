@@ -24,6 +24,7 @@ type headEvidence struct {
 	base  github.CheckSet // checks of the base commit, if in.BaseKnown
 
 	lags         bool                // GitHub does not show the head yet
+	closing      bool                // the pull request was closed a moment ago, and may be opened again
 	found        *sia.Found          // how the pull request differs from the task; nil: not at all
 	headBase     sia.SHA             // result of [common.headBase]
 	merge        github.Mergeability // of the pull request
@@ -90,9 +91,9 @@ func (w *checkWorker) headChecks(ctx context.Context, t sia.Task) (*headEvidence
 	if err != nil {
 		return nil, err
 	}
-	found, lags := w.comparePull(t, look.Pull, look.Merge.Base)
-	if found != nil || lags {
-		return &headEvidence{in: in, self: self.Slug, found: found, lags: lags}, nil
+	e := &headEvidence{in: in, self: self.Slug}
+	if err := w.comparePull(ctx, t, e, look.Pull, look.Merge.Base); err != nil || e.isStale() {
+		return e, err
 	}
 	if err := w.rereadRequired(ctx, t, &in); err != nil {
 		return nil, err
@@ -105,7 +106,7 @@ func (w *checkWorker) headChecks(ctx context.Context, t sia.Task) (*headEvidence
 	in.Workflows, in.WorkflowsKnown = look.Workflows, look.WorkflowsKnown
 	in.Repo, in.Earlier, in.History = t.Repo.String(), t.Reported, history(look.History, self.Slug)
 	in.MergeUnknown = look.Merge.Unknown && t.Gate.Unmerged < maxUnmerged
-	e := &headEvidence{in: in, self: self.Slug, head: look.Checks, merge: look.Merge}
+	e.in, e.head, e.merge = in, look.Checks, look.Merge
 	e.setRules(t, required)
 	if look.Earlier != nil {
 		e.addEarlier(look.Earlier)
@@ -132,26 +133,33 @@ func (e *headEvidence) setRules(t sia.Task, required github.Requirements) {
 	e.rules = mergeRules(t, required.Others)
 }
 
-// comparePull compares a pull request on GitHub with the task's record of it. found is a difference to be processed
-// first; lags reports that GitHub does not show SIA's last push yet.
-func (w *checkWorker) comparePull(t sia.Task, p github.PullState, baseAt string) (found *sia.Found, lags bool) {
+// comparePull compares a pull request on GitHub with the task's record of it, and records in e a difference to be
+// processed first, that GitHub does not show the last push yet, or that somebody may open it again.
+func (w *checkWorker) comparePull(
+	ctx context.Context, t sia.Task, e *headEvidence, p github.PullState, baseAt string,
+) (err error) {
+	e.found, e.lags, e.closing = nil, false, false
 	if !p.Known || t.Pull.Number == 0 {
-		return nil, false
+		return nil
 	}
 	f := sia.Found{Head: sia.SHA(p.Head), By: p.HeadBy, Closed: p.Closed, Merged: p.Merged, Gone: p.Gone}
 	recent := w.Now().Sub(t.Gate.Since) < maxPushLag
 	switch {
+	case p.Closed && !p.Merged && t.ReopenWait(p.Ended, w.Now()) > 0:
+		e.closing = true
 	case p.Gone || p.Closed:
-		return &f, false
+		e.found = &f
 	case t.MovedTo(f.Head, recent):
-		return &f, false
+		if e.lags, err = w.repo(t).PullLags(ctx, t, f.Head); err == nil && !e.lags {
+			e.found = &f
+		}
 	case f.Head != t.Head:
-		return nil, true
+		e.lags = true
 	case p.Base != "" && p.Base != t.BaseBranch:
 		f.Base, f.BaseAt = p.Base, sia.SHA(baseAt)
-		return &f, false
+		e.found = &f
 	}
-	return nil, false
+	return err
 }
 
 // maxPushLag is the maximum time after a push during which a pull request may still show the previous head.
@@ -182,7 +190,7 @@ func taskInput(t sia.Task, now time.Time) gate.Input {
 		Now: now, Settings: t.Settings.Checks, Since: t.Gate.Since, Reruns: t.Gate.Reruns, Doubted: t.Gate.Doubted,
 		Accepted: slices.Contains(t.Accepted, t.Head), Weighing: currentWeighing(t), ByPerson: t.HeadBy != (sia.Actor{}),
 		Waived: t.Waived, Vouched: t.Vouched, Tests: gate.TestsOf(t),
-		Issue: t.Title + "\n\n" + t.Body,
+		Issue: t.Title + "\n\n" + t.Body, BaseBranch: t.BaseBranch,
 		Draft: t.Pull.Draft, Final: !t.Pull.Draft || t.Pull.StaysDraft(),
 	}
 }

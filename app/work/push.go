@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 )
@@ -50,10 +51,55 @@ func (w *branchWorker) push(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 	return out, nil
 }
 
-// pushCommit pushes a commit to the task's branch, which must be at expect; empty: must not exist. It needs the
+// pushCommit pushes a commit to the task's branch, which must be at expect; empty: must not exist. If the commit does
+// not contain expect and the branch only moves forward, it pushes a commit on top of expect with the same files.
+func (w *branchWorker) pushCommit(ctx context.Context, t sia.Task, from, sha, expect string) (branchCommit, error) {
+	on, err := w.pushExactly(ctx, t, from, sha, expect)
+	var refused *gitops.RejectedError
+	var moved *gitops.LeaseError
+	forced := errors.As(err, &refused) && refused.OfForce()
+	if expect == "" || !forced && !errors.As(err, &moved) {
+		return on, err
+	}
+	over, madeErr := w.onTop(ctx, t, sha, expect)
+	if forced && madeErr == nil {
+		return w.pushExactly(ctx, t, from, over, expect)
+	}
+	if madeErr != nil || moved.Head == "" {
+		return branchCommit{}, err
+	}
+	// The answer to an earlier push may have been lost.
+	if err := w.mirror(t).FetchCommit(ctx, moved.Head); err != nil {
+		return branchCommit{}, err
+	}
+	same, sameErr := w.mirror(t).SameWork(ctx, moved.Head, over)
+	switch {
+	case sameErr != nil:
+		return branchCommit{}, sameErr
+	case !same:
+		return branchCommit{}, err
+	}
+	return branchCommit{sha: moved.Head, onBranch: true}, nil
+}
+
+// onTop makes the commit that replaces the work at head by that of sha. It is reproducible: repeated, it makes the same
+// commit.
+func (w *branchWorker) onTop(ctx context.Context, t sia.Task, sha, head string) (string, error) {
+	bot, err := w.author(ctx)
+	if err != nil {
+		return "", err
+	}
+	if a := t.Attempt(); a != nil {
+		bot.When = a.StartedAt
+	}
+	return w.mirror(t).OnTop(ctx, sha, head,
+		gitops.CommitSpec{Message: render.ReplaceMessage(t), Author: bot, Committer: bot, Trailers: w.trailers(t, bot)})
+}
+
+// pushExactly pushes a commit to the task's branch, which must be at expect; empty: must not exist. It needs the
 // permission for workflow files if one differs from its version in from, a commit on GitHub. If rules require
 // signatures, it pushes a copy that GitHub has signed.
-func (w *branchWorker) pushCommit(ctx context.Context, t sia.Task, from, sha, expect string) (branchCommit, error) {
+func (w *branchWorker) pushExactly(ctx context.Context, t sia.Task, from, sha, expect string) (branchCommit, error) {
 	touched, _, err := w.workflowFiles(ctx, t, from, sha)
 	if err != nil {
 		return branchCommit{}, err

@@ -4,20 +4,25 @@ import (
 	"context"
 	"errors"
 
+	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/sia"
 )
 
 // The effects of a single request.
 
-// announce posts the intervention's comment on the pull request, or on the issue if there is no pull request.
+// announce posts the intervention's comment on the pull request, or on the issue if there is no pull request or its
+// conversation is locked.
 func (w *surfaceWorker) announce(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	on := t.Issue
 	if t.Pull.Number != 0 {
 		on = t.Pull.Number
 	}
-	c, err := w.repo(t).UpsertComment(ctx, on, markerLine(f), render.Intervention(t, *t.Next, w.Links),
-		w.known(t, f))
+	body := render.Intervention(t, *t.Next, w.Links)
+	c, err := w.repo(t).UpsertComment(ctx, on, markerLine(f), body, w.known(t, f))
+	if github.IsLocked(err) && on != t.Issue {
+		c, err = w.repo(t).UpsertComment(ctx, t.Issue, markerLine(f), body, 0)
+	}
 	if err != nil {
 		return nil, err
 	}

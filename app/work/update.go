@@ -40,8 +40,13 @@ func (w *branchWorker) update(ctx context.Context, t sia.Task, f sia.Effect) (si
 		return out, nil
 	}
 	on, err := w.pushCommit(ctx, t, onto, merged.SHA, string(t.Head))
+	// A rule may allow no merge commits on the branch. A person can update it in another way.
+	var rejected *gitops.RejectedError
 	if refused, ok := parseRefusal(err); ok {
 		out.Refused = refused.Reason
+		return out, nil
+	} else if errors.As(err, &rejected) && !rejected.IsQueued() {
+		out.Refused = "GitHub refused the push: " + rejected.Reason
 		return out, nil
 	}
 	var moved *gitops.LeaseError

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"syscall"
 	"time"
@@ -50,10 +51,19 @@ func userError(f sia.Effect, err error) error {
 	case errors.As(err, &missing):
 		return &sia.Error{Op: op, Permanent: true, Err: err,
 			Message: "git did not find " + missing.What + ": was the repository renamed, or the branch deleted?"}
+	case errors.As(err, &rejected) && rejected.IsQueued():
+		return &sia.Error{Op: op, Outage: true, Err: err, Message: "the pull request is in a merge queue, and GitHub " +
+			"takes no push to its branch before it is out of it"}
+	case errors.As(err, &rejected) && rejected.Beside != "":
+		return &sia.Error{Op: op, Permanent: true, Err: err, Message: fmt.Sprintf("there can't be a branch %s beside %s, "+
+			"as one name is the folder of the other; rename or delete %[2]s to go on", rejected.Branch, rejected.Beside)}
 	case errors.As(err, &rejected):
 		return &sia.Error{Op: op, Permanent: true, Err: err,
 			Message: "the push to " + rejected.Branch + " was rejected: " + rejected.Reason + ". Allow the app to push " +
 				"there, or take the rule off that branch"}
+	case errors.As(err, &server) && server.Status == http.StatusOK:
+		return &sia.Error{Op: op, Outage: true, RetryAfter: server.RetryAfter, Err: err,
+			Message: "git on GitHub does not answer as it should: " + server.Detail}
 	case errors.As(err, &server):
 		return &sia.Error{Op: op, Outage: true, RetryAfter: server.RetryAfter, Err: err,
 			Message: fmt.Sprintf("git on GitHub does not answer as it should (HTTP %d)", server.Status)}

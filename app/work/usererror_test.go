@@ -46,12 +46,23 @@ func TestForPeople(t *testing.T) {
 		{&gitops.NetworkError{Op: "fetch", Err: late}, "git on GitHub did not send everything in time: the repository is " +
 			"large, and the connection slow"},
 		{&gitops.ServerError{Op: "fetch", Status: 502}, "git on GitHub does not answer as it should (HTTP 502)"},
+		{&gitops.ServerError{Op: "push", Status: 200, Detail: "failure"},
+			"git on GitHub does not answer as it should: failure"},
 	} {
 		err := userError(sia.Effect{Kind: sia.DoBegin}, fmt.Errorf("begin: %w", c.err))
 		var said *sia.Error
 		if !errors.As(err, &said) || said.Message != c.want || said.Permanent {
 			t.Errorf("%v: %v, want %q", c.err, err, c.want)
 		}
+	}
+}
+
+// Names that exclude one another are for a person to change.
+func TestBranchBesideAnother(t *testing.T) {
+	err := userError(sia.Effect{Kind: sia.DoPush}, &gitops.RejectedError{Branch: "sia/issue-1", Beside: "sia"})
+	var said *sia.Error
+	if !errors.As(err, &said) || !said.Permanent || !strings.Contains(said.Message, "rename or delete sia to go on") {
+		t.Errorf("got %v", err)
 	}
 }
 

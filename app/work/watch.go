@@ -58,7 +58,7 @@ func (e *headEvidence) mergeBlocked(t sia.Task, checks []sia.Check) bool {
 // canProceed implements [Worker.Speak].
 func (w *checkWorker) canProceed(ctx context.Context, t sia.Task) (bool, error) {
 	e, err := w.gather(ctx, t)
-	if err != nil || e.lags {
+	if err != nil || e.lags || e.closing {
 		return false, err
 	}
 	now := sia.Judged{Found: e.found, Conflicts: e.merge.Conflicts, Verdict: gate.Judge(e.in).Verdict}

@@ -78,7 +78,6 @@ func ruleWords(kinds []string) string {
 	known := map[string]string{
 		"creation":                "restricted creations (no branch can be made)",
 		"update":                  "restricted updates (nothing can be pushed)",
-		"non_fast_forward":        "no force pushes (a fresh start can't replace what failed)",
 		"pull_request":            "a pull request before merging (nothing can be pushed)",
 		"required_signatures":     "signed commits (where the base wants them too, GitHub signs SIA's)",
 		"required_status_checks":  "required checks (nothing can be pushed that has none yet)",

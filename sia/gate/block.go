@@ -48,8 +48,8 @@ const maxRunTime = 6 * time.Hour
 // `concurrency`: runners then probably exist.
 const maxQueueTime = time.Hour
 
-// blockOverdue blocks checks that were queued longer than the wait in the settings, or have run
-// longer than the maximum.
+// blockOverdue blocks checks that were queued longer than the wait in the settings, or have run longer than the
+// maximum, and jobs that GitHub has not ended for that wait after their workflow run.
 func (a *assessment) blockOverdue() {
 	queued := 0
 	for _, c := range a.checks {
@@ -67,10 +67,18 @@ func (a *assessment) blockOverdue() {
 		if begun {
 			limit = max(limit, maxRunTime)
 		}
-		if c.outcome != running || a.facts.Now.Sub(latest(a.facts.Since, c.last)) < limit {
+		since := latest(a.facts.Since, c.last)
+		left := c.isLeftOpen()
+		if left {
+			limit, since = a.facts.Settings.Wait.D(), latest(since, c.workflow.UpdatedAt)
+		}
+		if c.outcome != running || a.facts.Now.Sub(since) < limit {
 			continue
 		}
 		switch {
+		case left:
+			c.why = fmt.Sprintf("has not finished, although its workflow run did %s ago; running it again may help",
+				limit)
 		case begun:
 			c.why = fmt.Sprintf("has not finished, and began more than %.3g hours ago", limit.Hours())
 		case c.run.Status == "waiting" || c.workflow != nil && c.run.ID == 0 && c.workflow.Status == "waiting":
@@ -86,6 +94,13 @@ func (a *assessment) blockOverdue() {
 		}
 		c.outcome = blocked
 	}
+}
+
+// isLeftOpen reports whether a job has not ended although its workflow run has: GitHub sometimes never ends it.
+// https://github.com/PocketShell-io/pocketshell/issues/2086
+// https://github.com/Twodragon0/claudesec/pull/427
+func (c check) isLeftOpen() bool {
+	return c.workflow != nil && c.run.ID != 0 && c.run.Status != "completed" && c.workflow.Status == "completed"
 }
 
 // awaitLater gives a cancelled or skipped check the state of a later, unfinished run of its workflow on the commit:

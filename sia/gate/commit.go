@@ -61,6 +61,7 @@ type Workflow struct {
 	Conclusion string
 	URL        string
 	StartedAt  time.Time
+	UpdatedAt  time.Time // the last change of the run, such as its end
 }
 
 // Required is one requirement of the branch's rules or protection: a check by its

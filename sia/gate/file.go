@@ -23,6 +23,7 @@ type File struct {
 type Trigger struct {
 	Event    string
 	Paths    Paths // filter of paths
+	Base     Paths // filter of branches, which for pull requests is one of the base branch
 	Narrow   bool  // a filter of activity types may keep a commit of the pull request from starting it
 	Branches bool  // a filter of branches or tags may keep a commit from starting it
 	Ready    bool  // marking a draft ready for review starts it
@@ -109,7 +110,11 @@ func trigger(event string, filter any) Trigger {
 			out.Paths.Wanted = texts(value)
 		case "paths-ignore":
 			out.Paths.Ignored = texts(value)
-		case "branches", "branches-ignore", "tags", "tags-ignore":
+		case "branches":
+			out.Branches, out.Base.Wanted = true, texts(value)
+		case "branches-ignore":
+			out.Branches, out.Base.Ignored = true, texts(value)
+		case "tags", "tags-ignore":
 			out.Branches = true
 		case "types": // a push to a pull request's branch is the activity synchronize
 			out.Narrow = out.Narrow || event != "push" && !slices.Contains(texts(value), "synchronize")

@@ -22,6 +22,7 @@ type Input struct {
 	BaseWorkflowsKnown bool
 	BaseKnown          bool
 	Repo               string         // owner/name of the repository: a rule may name a workflow of another
+	BaseBranch         string         // of the pull request: workflows may filter by it
 	Earlier            []sia.Reported // checks that reported on earlier commits of the task, without SIA's own
 	History            History        // checks that reported on nearby commits, without SIA's own
 	Waived             []string       // names of checks that a person waived

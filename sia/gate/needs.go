@@ -135,8 +135,8 @@ func (j *judgement) needsMatter() bool {
 }
 
 // filesNeeded returns the paths of the workflow files of the commit's own repository that the judgement needs, sorted:
-// those of workflows that ran and of expected jobs that did not report. If a required name is unknown, the folder, as
-// the last entry, requests all files.
+// those of workflows that ran and of expected jobs that did not report. If a required name is unknown, or no workflow
+// started, the folder, as the last entry, requests all files.
 func (j *judgement) filesNeeded() []string {
 	var paths []string
 	for _, w := range j.facts.Workflows {
@@ -153,7 +153,7 @@ func (j *judgement) filesNeeded() []string {
 	slices.Sort(paths)
 	paths = slices.Compact(paths)
 	paths = paths[:min(len(paths), maxFiles)]
-	if j.hasUnknownName() {
+	if j.hasUnknownName() || j.result.Verdict == sia.VerdictGreen && j.required.all && j.facts.noneStarted() {
 		paths = append(paths, workflowFolder)
 	}
 	return paths

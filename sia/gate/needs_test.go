@@ -95,7 +95,8 @@ func TestNeeds(t *testing.T) {
 	}{
 		{"nothing ran", input(), nil},
 		{"one runs", input(unfinished(1, "test")), nil},
-		{"green is asked whether it was bought", input(run(1, "test", "success")), []Needs{{Tampering: true}}},
+		{"green is asked whether it was bought", input(run(1, "test", "success")),
+			[]Needs{{Files: []string{workflowFolder}}, {Tampering: true}}},
 		{"tests are counted before it passes", with(input(job(1, 7, 1, "test", "success"), job(2, 7, 1, "new", "success")),
 			func(in *Input) { in.Final, in.Base = true, []Run{job(9, 3, 1, "test", "success")} }),
 			[]Needs{{Tampering: true}, {Base: true}, {BaseWorkflows: true}, {Counts: []Pair{{Head: 1, Base: 9}}}}},
@@ -124,7 +125,7 @@ func TestNeeds(t *testing.T) {
 			[]Needs{{Base: true}, {BaseWorkflows: true}, {Earlier: []int64{1}, OnBase: []int64{9}}, {Tampering: true}}},
 		{"an app's check that is excused is not read", with(input(run(1, "test", "failure"), run(2, "build", "success")),
 			func(in *Input) { in.Base = []Run{run(9, "test", "failure")} }),
-			[]Needs{{Base: true}, {BaseWorkflows: true}, {Tampering: true}}},
+			[]Needs{{Base: true}, {BaseWorkflows: true}, {Files: []string{workflowFolder}}, {Tampering: true}}},
 		{"what is not required is not read", with(input(failed, job(2, 7, 1, "build", "failure")),
 			func(in *Input) { in.Required = []Required{{Name: "build"}} }),
 			[]Needs{{Base: true}, {Logs: []int64{2}}, {Tampering: true, Doubt: true}}},

@@ -91,7 +91,14 @@ func (r *requirements) requireNeeded() {
 // If rules or settings name the required checks, no other check is missed, because it would not count.
 func (r *requirements) expect() {
 	f := r.facts
-	for _, e := range Expect(f.Earlier, f.History, f.Files, f.Changed) {
+	expected := Expect(f.Earlier, f.History, f.Files, f.Changed)
+	for _, e := range f.unstarted() {
+		known := slices.ContainsFunc(expected, func(o Expected) bool { return o.Workflow == e.Workflow })
+		if r.all && !known && !slices.Contains(f.Waived, f.missedName(e.Reported)) {
+			r.missed = append(r.missed, e)
+		}
+	}
+	for _, e := range expected {
 		wanted := slices.ContainsFunc(r.absent, func(a Required) bool { return a.Name == e.Name && a.Workflow == "" })
 		if wanted || f.head.has(e.Reported, false) {
 			continue

@@ -311,7 +311,20 @@ func TestWithoutEnd(t *testing.T) {
 		return in
 	}
 	pending := func(in Input) Input { in.Statuses = []Status{status("ci/x", "pending")}; return in }
+	// GitHub never ended the job.
+	leftOpen := func(ago time.Duration) Input {
+		w := workflow(7, "CI", "push", "success")
+		w.UpdatedAt = noon.Add(-ago)
+		r := job(1, 7, 1, "test", "")
+		r.Status, r.StartedAt, r.CompletedAt = "in_progress", noon.Add(-time.Hour), time.Time{}
+		in := input(r).with(w)
+		in.Since = noon.Add(-time.Hour)
+		return in
+	}
 	judgeAll(t, []row{
+		{"its workflow run ended long ago", leftOpen(16 * time.Minute), sia.VerdictBlocked,
+			"test has not finished, although its workflow run did 15m0s ago"},
+		{"its workflow run has just ended", leftOpen(time.Minute), sia.VerdictPending, "test has not finished"},
 		{"a check runs for three days", days(input(unfinished(1, "test")), 3), sia.VerdictBlocked,
 			"test has not finished, and began more than 6 hours ago"},
 		{"a job runs for three days", days(input(func() Run {

@@ -60,6 +60,9 @@ func (c *call) commentText() (string, error) {
 }
 
 func createComment(c *call, i *model.Issue) (answer, error) {
+	if i.Locked { // https://github.com/renovatebot/renovate/issues/6215
+		return answer{}, refusal.Forbidden("Unable to create comment because issue is locked.")
+	}
 	body, err := c.commentText()
 	if err != nil {
 		return answer{}, err

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/sim/ghsim/model"
+	"github.com/sia-bot/sia/sim/ghsim/payload"
 )
 
 // commitRules answers a branch's requirements on commits: whether the repository requires sign-offs, the public part of
@@ -26,7 +27,8 @@ func commitRules(c *call, full string, vars map[string]any) (answer, error) {
 		if pull == nil || pull.Pull == nil || c.unknown(fmt.Sprintf("%s#%d", full, int(number))) {
 			return c.noPull(repository, int(number)), nil
 		}
-		repository["pullRequest"] = object{"state": pullState(pull), "headRefOid": pull.Pull.HeadSHA,
+		repository["pullRequest"] = object{"state": pullState(pull),
+			"closedAt": payload.Stamp(pull.Closed), "headRefOid": pull.Pull.HeadSHA,
 			"baseRefName": pull.Pull.Base, "commits": c.lastCommit(pull)}
 	}
 	return ok(object{"data": object{"repository": repository}}), nil

@@ -96,7 +96,8 @@ func (c *call) suiteNode(st *model.Suite) object {
 	if run := c.repo.RunOf(st); run != nil {
 		node["status"], node["conclusion"] = enum(run.Status), enumOrNull(run.Conclusion)
 		node["workflowRun"] = object{"databaseId": run.ID, "event": run.Event.Name, "createdAt": payload.Stamp(run.Made),
-			"url": c.shape.HTML("/%s/actions/runs/%d", c.repo.FullName(), run.ID), "file": c.fileOf(run),
+			"updatedAt": payload.Stamp(run.Updated), "url": c.shape.HTML("/%s/actions/runs/%d", c.repo.FullName(), run.ID),
+			"file":     c.fileOf(run),
 			"workflow": object{"name": run.Name, "resourcePath": c.workflowPath(run.Path)}}
 	}
 	return node

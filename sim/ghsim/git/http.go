@@ -37,6 +37,8 @@ type Access struct {
 	Dir         string // of the repository
 	User        string
 	Protected   []string // full names of the refs that can't be pushed to
+	NoForce     []string // full names of the refs that only move forward
+	Queued      []string // full names of the branches of pull requests in a merge queue
 	NoWorkflows bool     // workflow files can't be changed
 	FileSize    int      // the most bytes of a pushed file; 0: no limit
 	Secret      string   // what no pushed file may contain; empty: no restriction
@@ -79,11 +81,12 @@ func (g *Store) Serve(w http.ResponseWriter, r *http.Request, req Request, a Acc
 	args = append([]string{strings.TrimPrefix(service, "git-")}, args...)
 	env := []string{"GIT_PROTOCOL=" + protocol, "GIT_COMMITTER_NAME=" + a.User, "GIT_COMMITTER_EMAIL=" + a.User + "@http",
 		"GHSIM_PROTECTED=" + strings.Join(a.Protected, " "), fmt.Sprintf("GHSIM_FILE_SIZE=%d", a.FileSize),
-		"GHSIM_SECRET=" + a.Secret}
+		"GHSIM_SECRET=" + a.Secret, "GHSIM_NO_FORCE=" + strings.Join(a.NoForce, " "),
+		"GHSIM_QUEUED=" + strings.Join(a.Queued, " ")}
 	switch {
 	case a.NoWorkflows:
 		env = append(env, "GHSIM_NO_WORKFLOWS=1")
-	case len(a.Protected) == 0 && a.FileSize == 0 && a.Secret == "": // there is nothing to refuse
+	case len(a.Protected)+len(a.NoForce)+len(a.Queued)+a.FileSize == 0 && a.Secret == "": // there is nothing to refuse
 		args = append([]string{"-c", "core.hooksPath=/dev/null"}, args...)
 	}
 	// A push continues when the client disconnects.
@@ -94,10 +97,13 @@ func (g *Store) Serve(w http.ResponseWriter, r *http.Request, req Request, a Acc
 	_ = cmd.Run() // the answer has begun, with git's messages
 }
 
-// preReceive refuses what GitHub refuses: pushes of apps to protected branches, changes of workflows by apps without
-// the workflows permission, files that are too large, and secrets.
+// preReceive refuses what GitHub refuses: pushes of apps to protected branches, and to those in a merge queue, forced
+// pushes where a rule forbids them, changes of workflows by apps without the workflows permission, files that are too
+// large, and secrets.
 // https://github.com/git-lfs/git-lfs/issues/6330
 // https://github.com/Commando-X/vuln-bank/issues/53
+// https://github.com/SharezoneApp/sharezone-app/pull/605
+// https://github.com/dependabot/dependabot-core/pull/9439
 const preReceive = `#!/bin/sh
 status=0
 while read old new ref; do
@@ -108,7 +114,28 @@ while read old new ref; do
       status=1
     fi
   done
+  for p in $GHSIM_QUEUED; do
+    if [ "$ref" = "$p" ]; then
+      cat >&2 <<END
+error: GH006: Protected branch update failed for $ref.
+error: A pull request for this branch has been added to a merge queue. Branches that
+are queued for merging cannot be updated. To modify this branch, dequeue the
+associated pull request.
+END
+      status=1
+    fi
+  done
   case $new in *[!0]*) ;; *) continue ;; esac
+  for p in $GHSIM_NO_FORCE; do
+    case $old in *[!0]*) ;; *) continue ;; esac
+    if [ "$ref" = "$p" ] && ! git merge-base --is-ancestor $old $new; then
+      echo "error: GH013: Repository rule violations found for $ref." >&2
+      echo "Review all repository rules at https://github.com/acme/shop/rules" >&2
+      echo "" >&2
+      echo "- Cannot force-push to this branch" >&2
+      status=1
+    fi
+  done
   if [ "${GHSIM_FILE_SIZE:-0}" -gt 0 ]; then
     sizes="$(git rev-list --objects $new --not --all |
       git cat-file --batch-check='%(objecttype) %(objectsize) %(rest)')"

@@ -27,6 +27,7 @@ type Issue struct {
 	Labels    []*Label
 	Assignees []*User
 	State     string // open or closed
+	Locked    bool   // the conversation is
 	Reason    string
 	Made      time.Time
 	Updated   time.Time

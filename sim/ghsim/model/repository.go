@@ -17,6 +17,7 @@ type Repository struct {
 	NoIssues      bool   // issues are disabled
 	NoPulls       bool   // pull requests are disabled
 	NoDrafts      bool   // the owner's plan has no draft pull requests for it
+	PullsLag      bool   // pull requests don't follow their branches
 	PullsBy       string // who may open pull requests: all ("") or collaborators_only
 	DefaultBranch string
 	Made, Pushed  time.Time
@@ -67,6 +68,7 @@ type Actions struct {
 	Refusal  string // jobs never start, with this message for each
 	Startup  bool   // runs fail before they have a job
 	Late     bool   // a job that needs others is made when those have ended, as on github.com
+	Lost     bool   // no workflow starts: https://github.com/lewiswigmore/open-wire/issues/40
 }
 
 // Branches are the branch names, sorted.

@@ -158,3 +158,24 @@ func (r *Repository) Guarded() []string {
 	}
 	return slices.Sorted(maps.Keys(guarded))
 }
+
+// OnlyForward lists the full names of the branches to which a rule forbids forced pushes.
+func (r *Repository) OnlyForward() (refs []string) {
+	for b, all := range r.Rules {
+		if slices.ContainsFunc(all, func(x Rule) bool { return x.Type == RuleForce }) {
+			refs = append(refs, "refs/heads/"+b)
+		}
+	}
+	return refs
+}
+
+// Queued lists the full names of the branches of pull requests in a merge queue, which can't be pushed to.
+// https://github.com/SharezoneApp/sharezone-app/pull/605
+func (r *Repository) Queued() (refs []string) {
+	for _, i := range r.Issues {
+		if i.Pull != nil && i.Pull.Queue != "" {
+			refs = append(refs, "refs/heads/"+i.Pull.Head)
+		}
+	}
+	return refs
+}

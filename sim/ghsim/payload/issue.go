@@ -48,7 +48,7 @@ func (s *Shaper) Issue(r *model.Repository, i *model.Issue) Object {
 		"state_reason": OrNull(i.Reason),
 		"labels":       s.Labels(r, i.Labels), "assignee": s.userOrNull(i.Assignee()),
 		"assignees": s.Users(i.Assignees),
-		"milestone": nil, "locked": false, "active_lock_reason": nil, "comments": len(i.Comments),
+		"milestone": nil, "locked": i.Locked, "active_lock_reason": nil, "comments": len(i.Comments),
 		"created_at": Stamp(i.Made), "updated_at": Stamp(i.Updated), "closed_at": Stamp(i.Closed),
 		"author_association": r.Association(i.By), "reactions": s.rollup(u, i.Reactions),
 		"performed_via_github_app": s.appOrNull(i.App),

@@ -38,7 +38,7 @@ func (s *Shaper) PullLite(r *model.Repository, i *model.Issue) Object {
 	review := s.API("/repos/%s/pulls/comments{/number}", r.FullName())
 	return Object{
 		"id": p.ID, "node_id": NodeID("PR", i.ID), "number": i.Number, "url": u, "html_url": html,
-		"diff_url": html + ".diff", "patch_url": html + ".patch", "issue_url": issue, "state": i.State, "locked": false,
+		"diff_url": html + ".diff", "patch_url": html + ".patch", "issue_url": issue, "state": i.State, "locked": i.Locked,
 		"title": i.Title, "user": s.User(i.By), "body": OrNull(i.Body),
 		"created_at": Stamp(i.Made), "updated_at": Stamp(i.Updated), "closed_at": Stamp(i.Closed),
 		"merged_at": Stamp(p.MergedAt), "merge_commit_sha": OrNull(p.MergeSHA), "assignee": s.userOrNull(i.Assignee()),

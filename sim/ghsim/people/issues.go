@@ -79,6 +79,14 @@ func (p *People) CloseIssue(repo string, number int, login string) error {
 	})
 }
 
+// Lock locks the conversation of an issue or pull request, or unlocks it. Apps can't comment there.
+func (p *People) Lock(repo string, number int, login string, locked bool) error {
+	return p.onIssue(repo, number, login, "triage", func(_ *model.Repository, i *model.Issue, _ model.Actor) error {
+		i.Locked = locked
+		return nil
+	})
+}
+
 // ClosePull closes a pull request without merging it.
 func (p *People) ClosePull(repo string, number int, login string) error {
 	return p.CloseIssue(repo, number, login)

@@ -90,6 +90,11 @@ func (p *People) MergePull(repo string, number int, login string) (sha string, e
 	return sha, err
 }
 
+// LagPulls stops a repository's pull requests from following their branches, or lets them catch up.
+func (p *People) LagPulls(repo string, on bool) error {
+	return p.onRepo(repo, func(r *model.Repository) { p.world.LagPulls(r, on) })
+}
+
 // Retarget changes the base branch of a pull request.
 func (p *People) Retarget(repo string, number int, login, base string) error {
 	return p.onPull(repo, number, login, func(r *model.Repository, i *model.Issue, a model.Actor) error {

@@ -123,6 +123,30 @@ func (p *People) SetDefaultBranch(repo, branch string) error {
 	})
 }
 
+// RenameBranch renames the default branch of a repository. Its open pull requests follow, and nothing is announced.
+// https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-branches-in-your-repository/renaming-a-branch
+// https://github.com/orgs/community/discussions/200245
+func (p *People) RenameBranch(repo, to string) error {
+	return p.inRepo(repo, func(r *model.Repository) error {
+		from := r.DefaultBranch
+		sha := r.Head(from)
+		if err := p.git.SetRef(r.Dir, "refs/heads/"+to, sha, ""); err != nil {
+			return err
+		}
+		r.Refs["refs/heads/"+to], r.DefaultBranch = sha, to
+		for _, i := range r.Issues {
+			if i.Pull != nil && i.State == "open" && i.Pull.Base == from {
+				i.Pull.Base = to
+			}
+		}
+		if err := p.git.SetHEAD(r.Dir, to); err != nil {
+			return err
+		}
+		delete(r.Refs, "refs/heads/"+from)
+		return p.git.SetRef(r.Dir, "refs/heads/"+from, "", sha)
+	})
+}
+
 // Transfer gives a repository to another account. The app gets no event: the test decides which events the
 // installations get.
 func (p *People) Transfer(repo, to string) error {

@@ -120,7 +120,8 @@ func (h *Handler) admit(r *http.Request, req git.Request) (visit, int) {
 	bot := t.Inst.App.Bot
 	return visit{repo: repo, name: repo.FullName(), actor: model.Actor{User: bot, App: t.Inst.App, Inst: t.Inst},
 		access: git.Access{Dir: repo.Dir, User: bot.Login, Protected: repo.Guarded(),
-			NoWorkflows: !t.May("workflows", "write"), FileSize: repo.Pushes.FileSize, Secret: repo.Pushes.Secret}}, 0
+			NoForce: repo.OnlyForward(), Queued: repo.Queued(), NoWorkflows: !t.May("workflows", "write"),
+			FileSize: repo.Pushes.FileSize, Secret: repo.Pushes.Secret}}, 0
 }
 
 // keptAnswer buffers the answer to a push until its consequences are complete.

@@ -103,7 +103,7 @@ func (w *World) refMoved(r *model.Repository, a model.Actor, ref, old, new strin
 	}
 	var moved []func() // start the workflows of pull requests from this branch
 	for _, i := range slices.Clone(r.Issues) {
-		if i.Pull != nil && i.State == "open" && i.Pull.Head == branch {
+		if i.Pull != nil && i.State == "open" && i.Pull.Head == branch && (!r.PullsLag || new == "") {
 			payload := w.headMoved(r, a, i, old, new)
 			moved = append(moved, func() { w.startPullWorkflows(r, a, i, payload) })
 		}
@@ -132,6 +132,20 @@ func (w *World) headMoved(r *model.Repository, a model.Actor, i *model.Issue, ol
 	w.note(r, a, journal.Entry{Kind: "pull_request.synchronize", Number: i.Number, Ref: i.Pull.Head, SHA: new})
 	return w.emit(r, a, "pull_request", "synchronize",
 		object{"number": i.Number, "before": old, "after": new, "pull_request": w.shape.Pull(r, i)})
+}
+
+// LagPulls stops pull requests from following their branches, for hours as happens on GitHub: their head stays, nothing
+// is announced and no workflow runs for them. When it ends, they catch up.
+// https://github.com/strands-labs/robots/issues/2538
+func (w *World) LagPulls(r *model.Repository, on bool) {
+	r.PullsLag = on
+	for _, i := range slices.Clone(r.Issues) {
+		if i.Pull == nil || i.State != "open" || on || i.Pull.HeadSHA == r.Head(i.Pull.Head) {
+			continue
+		}
+		a := model.Actor{User: i.By, App: i.App}
+		w.startPullWorkflows(r, a, i, w.headMoved(r, a, i, i.Pull.HeadSHA, r.Head(i.Pull.Head)))
+	}
 }
 
 // emitRefEvent is the create or delete event of a branch or tag.

@@ -52,7 +52,7 @@ func (w *World) changed(r *model.Repository, from, to string) []string {
 // startWorkflows starts the workflows of a commit that an event triggers: one with both push and pull_request runs for
 // each.
 func (w *World) startWorkflows(r *model.Repository, a model.Actor, event runner.Event, branch, sha string) {
-	if w.noWorkflows || w.mon.Closed() || !startable(a, event) || w.skips(r, event, sha) {
+	if w.noWorkflows || r.Actions.Lost || w.mon.Closed() || !startable(a, event) || w.skips(r, event, sha) {
 		return
 	}
 	es, err := w.git.List(r.Dir, sha, ".github/workflows", false)

@@ -1,0 +1,52 @@
+package gate
+
+import (
+	"testing"
+	"time"
+
+	"github.com/sia-bot/sia/sia"
+)
+
+// A green preview passes nothing while the workflows that run for pull requests have not started.
+func TestUnstarted(t *testing.T) {
+	const path = ".github/workflows/ci.yml"
+	steps := "\njobs:\n  test:\n    steps:\n      - uses: actions/checkout@v4\n      - run: make test\n"
+	with := func(on string, change func(*Input)) Input {
+		in := input(run(1, "Vercel Preview", "success")).with()
+		in.BaseBranch, in.FilesKnown, in.Changed = "main", true, []string{"a.go"}
+		in.Files = []File{ReadFile(path, []byte("on:\n  pull_request:"+on+steps))}
+		if change != nil {
+			change(&in)
+		}
+		return in
+	}
+	judgeAll(t, []row{
+		{"one for every pull request", with("", nil), sia.VerdictBlocked, path + " did not appear within"},
+		{"it is waited for", with("", func(in *Input) { in.Since = noon.Add(-time.Minute) }), sia.VerdictPending,
+			path + " has not appeared yet; its file says that it runs for pull requests"},
+		{"for this base", with("\n    branches: [main, 'release/**']", nil), sia.VerdictBlocked, path},
+		{"for another base", with("\n    branches: [next]", nil), sia.VerdictGreen, ""},
+		{"for these files", with("\n    paths: ['*.go']", nil), sia.VerdictBlocked, path},
+		{"for other files", with("\n    paths: [docs/**]", nil), sia.VerdictGreen, ""},
+		{"for labels", with("\n    types: [labeled]", nil), sia.VerdictGreen, ""},
+		{"one that runs nothing", with("", func(in *Input) {
+			in.Files = []File{ReadFile(path, []byte("on: pull_request\njobs:\n  a:\n    steps:\n      - run: echo a\n"))}
+		}), sia.VerdictGreen, ""},
+		{"another workflow ran", with("", func(in *Input) {
+			in.Workflows = []Workflow{workflow(7, "lint", "pull_request", "success")}
+		}), sia.VerdictGreen, ""},
+		{"GitHub's own ran", with("", func(in *Input) {
+			in.Workflows = []Workflow{workflow(7, "codeql", "dynamic", "success")}
+		}), sia.VerdictBlocked, path},
+		{"merged pull requests show what reports", with("", func(in *Input) {
+			in.History.Merged = [][]sia.Reported{{{Name: "Vercel Preview", App: "ci"}}}
+		}), sia.VerdictGreen, ""},
+		{"an earlier commit shows which job reports", with("", func(in *Input) {
+			in.Earlier = []sia.Reported{{Name: "test", App: actionsApp, Workflow: path, Event: "pull_request"}}
+			in.Waived = []string{"test"}
+		}), sia.VerdictGreen, ""},
+		{"a rule names what is required", with("", nil).requiring("Vercel Preview"), sia.VerdictGreen, ""},
+		{"a person waived it", with("", func(in *Input) { in.Waived = []string{path} }), sia.VerdictGreen, ""},
+		{"workflow runs are hidden", with("", func(in *Input) { in.WorkflowsHidden = true }), sia.VerdictGreen, ""},
+	})
+}
