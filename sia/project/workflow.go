@@ -117,11 +117,16 @@ func (c ciTest) depth() int {
 	return 1 + strings.Count(c.dir, "/")
 }
 
-// isPart reports whether a command names files, packages or a script for some tests.
+// isPart reports whether a command names files, packages, tests or a script for some tests.
 func (c ciTest) isPart() bool {
 	for i, w := range c.words[1:] {
-		if partOption.MatchString(w) || partFile.MatchString(w) && !strings.HasPrefix(c.words[i], "-") ||
-			strings.HasPrefix(w, "test:") && !wholeScript.MatchString(w) {
+		isValue := strings.HasPrefix(c.words[i], "-")
+		switch {
+		case w == "--" && c.kind == "rust": // what follows is for the test program
+			return false
+		case partOption.MatchString(w), partFile.MatchString(w) && !isValue,
+			c.kind == "rust" && i > 0 && !isValue && !strings.HasPrefix(w, "-"), // a part of tests' names
+			strings.HasPrefix(w, "test:") && !wholeScript.MatchString(w):
 			return true
 		}
 	}
@@ -129,7 +134,8 @@ func (c ciTest) isPart() bool {
 }
 
 var (
-	partOption  = regexp.MustCompile(`^(?:-p|--package|--package=.*|--doc|--test|--bin|-k|--test(?:Path|Name)Pattern.*)$`)
+	partOption = regexp.MustCompile(`^(?:-p|--package|--package=.*|--doc|--lib|--(?:test|bin|example)s?|-k|` +
+		`--test(?:Path|Name)Pattern.*)$`)
 	partFile    = regexp.MustCompile(`\.(?:py|rb|php|[cm]?[jt]sx?)(?:::.*)?$`)
 	wholeScript = regexp.MustCompile(`^test:(?:all|ci|cov|coverage|run|unit)$`)
 )
@@ -290,7 +296,7 @@ var testers = []struct {
 		install: regexp.MustCompile(`^dotnet restore\b`), hosts: []string{"api.nuget.org"}},
 	{kind: "flutter", program: regexp.MustCompile(`^flutter$`),
 		install: regexp.MustCompile(`^flutter pub get\b`), hosts: []string{"pub.dev"}},
-	{kind: "script", program: regexp.MustCompile(`^(?:make|just|task|(?:run[-_])?tests?\.sh)$`)},
+	{kind: "script", program: regexp.MustCompile(`^(?:make|just|task)$`)},
 	{program: regexp.MustCompile(`^(?:gradlew?|dart|melos|deno|mix|swift)$`)},
 }
 
@@ -298,19 +304,22 @@ var (
 	// starter matches a program that only starts another one, and the words that belong to it.
 	starter = regexp.MustCompile(`^(?:(?:uv|poetry|pipenv|pdm|hatch|coverage) run|npx|bunx|` +
 		`(?:pnpm|npm|yarn|bundle) exec|python3?|php|bash|sh)(?: -m)?$`)
+	// managerThatStarts matches a package manager that also starts a program by its name alone.
+	managerThatStarts = regexp.MustCompile(`^(?:pnpm|yarn|bun)$`)
 	// runner matches a program that runs tests whatever its arguments are.
-	runner = regexp.MustCompile(`^(?:pytest|py\.test|unittest|tox|nox|phpunit|pest|paratest|rspec|vitest|jest|mocha|` +
-		`ava|(?:run[-_])?tests?\.sh)$`)
+	runner = regexp.MustCompile(`^(?:pytest|py\.test|unittest|tox|nox|phpunit|pest|paratest|rspec|vitest|jest|mocha|ava)$`)
+	// testScript matches the name of a repository's own script for its tests, without and with an extension.
+	testScript = regexp.MustCompile(`^(?:(?:run[-_]?)?tests?|(?:[\w-]*[-_])?(?:unit|run)?tests?\.sh)$`)
 	// testWord matches an argument that makes a program run tests, and jvmWord one that makes Maven or Gradle do so.
 	testWord = regexp.MustCompile(`^(?:test|[\w-]+:test|test[:_-][\w:-]+|nextest)$`)
 	jvmWord  = regexp.MustCompile(`(?:^|:)(?:test\w*|verify|check|build|package|install)$`)
 	jvm      = regexp.MustCompile(`^(?:mvnw?|gradlew?)$`)
 	// otherWork matches arguments of commands that don't test.
 	otherWork = regexp.MustCompile(`^(?:install|ci|i|add|build|publish|create|init|sync)$|lint`)
-	// noRun matches options that make a program show or list something, or build alone. The letter for such a list is -l
-	// of some programs, and the letter for a plan is -n.
+	// noRun matches options that make a program show or list something, build alone, or look for unknown failures. The
+	// letter for such a list is -l of some programs, and the letter for a plan is -n.
 	noRun = regexp.MustCompile(`^(?:--version|--help|-h|--co|--collect-only|--fixtures|--?list.*|--dry-run|--no-run|` +
-		`--if-present)$`)
+		`--if-present|-fuzz(?:=.*)?)$`)
 	listsByL = regexp.MustCompile(`^(?:tox|nox|just|task)$`)
 	plansByN = regexp.MustCompile(`^(?:make|just|task)$`)
 	// needsMore matches programs, arguments and jobs of tests that need more than a checkout.
@@ -319,12 +328,20 @@ var (
 
 // kindOf returns the kind of project that a program tests; empty: none.
 func kindOf(program string) string {
+	if isTestScript(program) {
+		return "script"
+	}
 	for _, t := range testers {
 		if t.program.MatchString(path.Base(program)) {
 			return cmp.Or(t.kind, path.Base(program))
 		}
 	}
 	return ""
+}
+
+// isTestScript reports whether a program is a script of the repository that tests it.
+func isTestScript(program string) bool {
+	return (strings.Contains(program, "/") || path.Ext(program) == ".sh") && testScript.MatchString(path.Base(program))
 }
 
 // testCommand returns a simple command of a workflow as a test command; not ok if it runs no tests.
@@ -355,7 +372,7 @@ func testCommand(dir string, words []string) (c ciTest, ok bool) {
 		args = without(args, "run")
 		args = args[:min(len(args), 1)]
 	}
-	return c, runner.MatchString(program) || slices.ContainsFunc(args, testWord.MatchString)
+	return c, runner.MatchString(program) || isTestScript(words[0]) || slices.ContainsFunc(args, testWord.MatchString)
 }
 
 // runsNothing reports whether an option makes a program run no test, or perhaps none.
@@ -375,7 +392,8 @@ func runsNothing(program, option string) bool {
 // one.
 func started(words []string) (start, command []string) {
 	for n := min(3, len(words)-1); n > 0; n-- {
-		if !starter.MatchString(strings.Join(words[:n], " ")) {
+		startsRunner := n == 1 && managerThatStarts.MatchString(words[0]) && runner.MatchString(words[1])
+		if !startsRunner && !starter.MatchString(strings.Join(words[:n], " ")) {
 			continue
 		}
 		isOption := func(i int) bool { return strings.HasPrefix(words[i], "-") && words[i] != "-m" }

@@ -80,6 +80,19 @@ func TestLookAtWorkflows(t *testing.T) {
 			job("run: cargo test -p a", "run: cargo test -p b"), map[string]string{"Cargo.toml": "[workspace]\n"}},
 		{"one part", "Rust/cargo; cargo fetch; cargo test --offline -p a; ; index.crates.io, static.crates.io",
 			job("run: cargo test -p a", "run: cargo test -p a"), map[string]string{"Cargo.toml": "[workspace]\n"}},
+		{"a runner that a package manager starts", "JavaScript/pnpm; pnpm install --frozen-lockfile; " +
+			"pnpm vitest --coverage; ; " + npm, job("run: pnpm test:types", "run: pnpm vitest --coverage"),
+			map[string]string{"package.json": script, "pnpm-lock.yaml": ""}},
+		{"parts by their tests' names", "Rust/cargo; cargo fetch; cargo test --offline; ; index.crates.io, static.crates.io",
+			job("run: cargo test --features x pass", "run: cargo test --lib"),
+			map[string]string{"Cargo.toml": "[workspace]\n"}},
+		{"features are no part", "Rust/cargo; cargo fetch; cargo test --offline --features x; ; " +
+			"index.crates.io, static.crates.io", job("run: cargo test --features x", "run: cargo test y -- --nocapture"),
+			map[string]string{"Cargo.toml": "[workspace]\n"}},
+		{"fuzzing", "; ; ; ; ", job("run: go test ./a -fuzz=FuzzX -fuzztime=5s"), nil},
+		{"scripts of other names", "; ; ./unittest.sh; (cd ./b && script/test --fast); ",
+			job("run: ./latest.sh", "run: test -f x", "run: ./e2e-test.sh", "run: ./unittest.sh",
+				"run: (cd b && script/test --fast)"), map[string]string{"b/script/test": ""}},
 		{"PHP", "; composer install --no-progress; vendor/bin/phpunit --testsuite unit; ; " +
 			"repo.packagist.org, api.github.com, codeload.github.com",
 			job("run: composer install --no-progress", "run: vendor/bin/phpunit --testsuite unit"), nil},
