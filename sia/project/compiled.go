@@ -138,3 +138,17 @@ func maven(t top) finding {
 		setup: []Command{{program + " -q dependency:go-offline", "pom.xml is there", []string{"repo.maven.apache.org"}}},
 		test:  Command{Line: program + " -q -o test", Why: "pom.xml is there"}}
 }
+
+// cmakeTests matches a command that enables tests, outside of comments.
+var cmakeTests = regexp.MustCompile(`(?im)^[^#\n]*\b(?:enable_testing\s*\(|include\s*\(\s*CTest\s*\))`)
+
+// cmake inspects CMakeLists.txt. ctest builds nothing, so the command does.
+func cmake(t top) finding {
+	text, _ := t.file("CMakeLists.txt")
+	if !cmakeTests.MatchString(text) {
+		return finding{}
+	}
+	return finding{language: Language{"C or C++", "cmake", "CMakeLists.txt"},
+		test: Command{Line: "cmake -S . -B build && cmake --build build && ctest --test-dir build --output-on-failure",
+			Why: "CMakeLists.txt enables tests"}}
+}

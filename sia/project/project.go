@@ -112,13 +112,18 @@ func (p *proposal) addTested(t top, c ciTest) {
 			}
 		}
 	}
-	if len(c.installs) > 0 && !f.locked {
+	test, installs := c.command(f), c.installs
+	if ownEnvironment.MatchString(path.Base(c.words[0])) && test.Line == f.test.Line {
+		installs = nil // for the program that runs them
+	}
+	if len(installs) > 0 && !f.locked {
 		if c.kind != "python" { // another package manager
 			f.setup = nil
 		}
-		f.setup = append(slices.Clone(f.setup), c.installs...)
+		f.setup = append(withoutPytest(f.setup, installs, test), installs...)
+	} else {
+		f.setup = withoutPytest(f.setup, nil, test)
 	}
-	test := c.command(f)
 	if c.env != "" && test.Line != "" && !strings.Contains(test.Line, "|") { // a variable counts for one command
 		test.Line = c.env + test.Line
 		if named := workflows + "/" + c.file; !strings.HasPrefix(test.Why, named) {
@@ -203,8 +208,8 @@ func (t top) inspect() []finding {
 	for _, d := range []struct {
 		kind string
 		look func(top) finding
-	}{{"go", golang}, {"node", node}, {"python", python}, {"rust", rust}, {"java", maven}, {"script", makefile},
-		{"python", guessed}} {
+	}{{"go", golang}, {"node", node}, {"python", python}, {"rust", rust}, {"java", maven}, {"cmake", cmake},
+		{"script", makefile}, {"python", guessed}} {
 		f := d.look(t)
 		f.kind = d.kind
 		all = append(all, f)

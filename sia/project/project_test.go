@@ -122,22 +122,26 @@ func TestLook(t *testing.T) {
 			map[string]string{"package.json": `{"scripts":`, "package-lock.json": "{}", "Makefile": "test:\n"}},
 		{"package.json of another shape", "JavaScript; ; ; ; ", map[string]string{"package.json": `{"scripts":["test"]}`}},
 		{"Python with extras", "Python/pip; python3 -m pip install -e '.[test]'; python3 -m pytest -q; ; " + py,
-			map[string]string{"pyproject.toml": "[project]\nname='x'\n[project.optional-dependencies]\ndev=[]\ntest=[]\n" +
-				"[tool.pytest.ini_options]\n"}},
+			map[string]string{"pyproject.toml": "[project]\nname='x'\n[project.optional-dependencies]\ndev=[]\n" +
+				"test=['pytest']\n[tool.pytest.ini_options]\n"}},
 		{"Python with lists", "Python/pip; python3 -m pip install -r requirements.txt -r requirements-dev.txt; " +
 			"python3 -m pytest -q; ; " + py,
-			map[string]string{"requirements.txt": "", "requirements-dev.txt": "", "tests/conftest.py": ""}},
+			map[string]string{"requirements.txt": "", "requirements-dev.txt": "pytest", "tests/conftest.py": ""}},
 		{"a list with an underscore", "Python/pip; python3 -m pip install -r test_requirements.txt, " +
 			"python3 -m pip install -e .; python3 -m pytest -q; ; " + py,
 			map[string]string{"setup.py": "", "test_requirements.txt": "pytest\nwhatever\n", "tests/test_a.py": ""}},
+		{"pytest that nothing installs", "Python/pip; python3 -m pip install -e ., python3 -m pip install pytest; " +
+			"python3 -m pytest -q; ; " + py, map[string]string{"setup.py": "", "conftest.py": ""}},
 		{"old Python", "Python/pip; python3 -m pip install -e .; python3 -m unittest discover -s tests; ; " + py,
 			map[string]string{"setup.py": "", "tests/test_a.py": ""}},
 		{"pytest in requirements alone", "Python/pip; python3 -m pip install -r requirements-dev.txt; " +
 			"python3 -m pytest -q; ; " + py,
 			map[string]string{"requirements-dev.txt": "pytest>=7\n", "tests/__init__.py": "", "tests/test_a.py": ""}},
-		{"pytest in setup.py alone", "Python/pip; python3 -m pip install -e .; python3 -m pytest -q; ; " + py,
+		{"pytest in setup.py alone", "Python/pip; python3 -m pip install -e ., python3 -m pip install pytest; " +
+			"python3 -m pytest -q; ; " + py,
 			map[string]string{"setup.py": "setup(tests_require=['pytest'])\n", "tests/test_a.py": ""}},
-		{"pytest and tests beside the code", "Python/pip; python3 -m pip install -e .; python3 -m pytest -q; ; " + py,
+		{"pytest and tests beside the code", "Python/pip; python3 -m pip install -e ., python3 -m pip install pytest; " +
+			"python3 -m pytest -q; ; " + py,
 			map[string]string{"pyproject.toml": "[project]\nname='x'\n", "tox.ini": "[testenv]\ndeps = pytest\n",
 				"x/tests/test_a.py": ""}},
 		{"make before a guess", "Python/pip; python3 -m pip install -r requirements.txt; make test; " +
@@ -178,6 +182,10 @@ func TestLook(t *testing.T) {
 			map[string]string{"pom.xml": "<project/>"}},
 		{"Maven with a wrapper", "Java/maven; ./mvnw -q dependency:go-offline; ./mvnw -q -o test; ; repo.maven.apache.org",
 			map[string]string{"pom.xml": "<project/>", "mvnw": ""}},
+		{"CMake", "C or C++/cmake; ; cmake -S . -B build && cmake --build build && ctest --test-dir build " +
+			"--output-on-failure; make test; ",
+			map[string]string{"CMakeLists.txt": "project(x C)\nif(A)\n  enable_testing()\n", "Makefile": "test:\n"}},
+		{"CMake without tests", "; ; ; ; ", map[string]string{"CMakeLists.txt": "project(x C)\n# enable_testing()\n"}},
 		{"make", "; ; make check; ; ", map[string]string{"Makefile": "test := 1\ncheck: all\n"}},
 		{"several", "Go/go modules, JavaScript/npm; npm ci; go test ./...; npm test --silent, make test; " + npm,
 			map[string]string{"go.mod": "module x\n", "package.json": script, "package-lock.json": "{}", "Makefile": "test:\n"}},

@@ -178,6 +178,9 @@ func (t *ciTests) addJob(job, workflow map[string]any, file string) {
 	for _, s := range steps {
 		step, _ := s.(map[string]any)
 		run, _ := step["run"].(string)
+		if with, _ := step["with"].(map[string]any); with["bundler-cache"] == "true" {
+			run = "bundle install" // by ruby/setup-ruby
+		}
 		t.steps--
 		if t.steps < 0 || len(run) > min(maxScript, t.script) || isApart(step) {
 			continue
@@ -192,7 +195,8 @@ func (t *ciTests) addJob(job, workflow map[string]any, file string) {
 			if kind, c := install(words); c.Line != "" && len(installs[kind]) < maxInstalls {
 				c.Line, c.Why = within(at, c.Line), workflows+"/"+file+" runs it"
 				installs[kind] = append(installs[kind], c)
-			} else if c, ok := testCommand(at, words); ok {
+			} else if c, ok := testCommand(at, words); ok || c.kind == "script" && len(installs[c.kind]) > 0 &&
+				slices.Contains(c.words, "check") { // as projects with such a script name it
 				c.env, c.file, c.installs = env(), file, installs[c.kind]
 				t.add(c)
 			}
@@ -296,7 +300,8 @@ var testers = []struct {
 		install: regexp.MustCompile(`^dotnet restore\b`), hosts: []string{"api.nuget.org"}},
 	{kind: "flutter", program: regexp.MustCompile(`^flutter$`),
 		install: regexp.MustCompile(`^flutter pub get\b`), hosts: []string{"pub.dev"}},
-	{kind: "script", program: regexp.MustCompile(`^(?:make|just|task)$`)},
+	{kind: "script", program: regexp.MustCompile(`^(?:make|just|task)$`),
+		install: regexp.MustCompile(`^(?:\./(?:configure|autogen\.sh|bootstrap|buildconf)|autoreconf)\b`)},
 	{program: regexp.MustCompile(`^(?:gradlew?|dart|melos|deno|mix|swift)$`)},
 }
 
@@ -307,11 +312,12 @@ var (
 	// managerThatStarts matches a package manager that also starts a program by its name alone.
 	managerThatStarts = regexp.MustCompile(`^(?:pnpm|yarn|bun)$`)
 	// runner matches a program that runs tests whatever its arguments are.
-	runner = regexp.MustCompile(`^(?:pytest|py\.test|unittest|tox|nox|phpunit|pest|paratest|rspec|vitest|jest|mocha|ava)$`)
+	runner = regexp.MustCompile(`^(?:pytest|py\.test|unittest|tox|nox|phpunit|pest|paratest|rspec|vitest|jest|mocha|` +
+		`ava)$`)
 	// testScript matches the name of a repository's own script for its tests, without and with an extension.
 	testScript = regexp.MustCompile(`^(?:(?:run[-_]?)?tests?|(?:[\w-]*[-_])?(?:unit|run)?tests?\.sh)$`)
 	// testWord matches an argument that makes a program run tests, and jvmWord one that makes Maven or Gradle do so.
-	testWord = regexp.MustCompile(`^(?:test|[\w-]+:test|test[:_-][\w:-]+|nextest)$`)
+	testWord = regexp.MustCompile(`^(?:test|spec|[\w-]+:test|test[:_-][\w:-]+|nextest)$`)
 	jvmWord  = regexp.MustCompile(`(?:^|:)(?:test\w*|verify|check|build|package|install)$`)
 	jvm      = regexp.MustCompile(`^(?:mvnw?|gradlew?)$`)
 	// otherWork matches arguments of commands that don't test.
@@ -372,7 +378,8 @@ func testCommand(dir string, words []string) (c ciTest, ok bool) {
 		args = without(args, "run")
 		args = args[:min(len(args), 1)]
 	}
-	return c, runner.MatchString(program) || isTestScript(words[0]) || slices.ContainsFunc(args, testWord.MatchString)
+	isWhole := runner.MatchString(program) || isTestScript(words[0]) || program == "rake" && len(words) == 1
+	return c, isWhole || slices.ContainsFunc(args, testWord.MatchString)
 }
 
 // runsNothing reports whether an option makes a program run no test, or perhaps none.
@@ -417,6 +424,11 @@ func install(words []string) (kind string, c Command) {
 			words = without(words[slices.Index(words, "install"):], "--system")
 			if !slices.ContainsFunc(words[1:], func(w string) bool { return !pipTool.MatchString(w) }) {
 				break
+			}
+			for i := len(words) - 1; i > 0; i-- { // a copy would be tested in place of the work tree
+				if workTree.MatchString(words[i]) && words[i-1] != "-e" && words[i-1] != "--editable" {
+					words = slices.Insert(words, i, "-e")
+				}
 			}
 			words = append([]string{"python3", "-m", "pip"}, words...)
 		}
@@ -490,6 +502,9 @@ func withoutReports(args []string) (kept []string) {
 	}
 	return kept
 }
+
+// workTree matches an argument of pip install that is a folder of the repository.
+var workTree = regexp.MustCompile(`^\.(?:/[\w./-]*)?(?:\[[\w,.-]*\])?$`)
 
 // pipTool matches arguments of pip install for tools that install or start something else, and options without a value.
 var pipTool = regexp.MustCompile(`^(?:(?:pip|setuptools|wheel|tox|nox|hatch)(?:\[[^\]]*\])?(?:[=<>!~].*)?|-[UqvI]+|` +

@@ -60,6 +60,19 @@ func TestLookAtWorkflows(t *testing.T) {
 			job("run: python -m pip install --upgrade pip wheel 'setuptools>=60'", "run: pip install tox",
 				"run: pip install -e .[test]", "run: pip install coverage 'x>=2'", "run: pytest"),
 			map[string]string{"pyproject.toml": "[project]\nname='x'\n[project.optional-dependencies]\ntest=[]\n"}},
+		{"what a workflow installs from the work tree can be edited", "Python/pip; python3 -m pip install -e '.[dev]'; " +
+			"python3 -m pytest -q; ; " + py, job("run: pip install .[dev] && pytest"), map[string]string{
+			"pyproject.toml": "[project]\nname='x'\n[project.optional-dependencies]\ndev=['pytest']\n"}},
+		{"what only tox needs", "Python/pip; python3 -m pip install -e ., python3 -m pip install pytest pytest-cov; " +
+			"python3 -m pytest -q; ; " + py, job("run: pip install coverage tox", "run: tox"), map[string]string{
+			"pyproject.toml": "[project]\nname='x'\n", "tests/__init__.py": "",
+			"tox.ini": "[testenv]\ndeps =\n  pytest\n  pytest-cov\n  flake8\ncommands = pytest --cov\n"}},
+		{"a workflow that installs pytest", "Python/pip; python3 -m pip install -e ., " +
+			"python3 -m pip install -r a.txt pytest; python3 -m pytest -q; ; " + py, job("run: pip install -r a.txt pytest", "run: pytest"),
+			map[string]string{"setup.py": "", "tests/__init__.py": ""}},
+		{"a list that may name pytest", "Python/pip; python3 -m pip install -e ., python3 -m pip install -r a.txt; " +
+			"python3 -m pytest -q; ; " + py, job("run: pip install -r a.txt", "run: pytest"),
+			map[string]string{"setup.py": "", "tests/__init__.py": ""}},
 		{"another package manager", "JavaScript/npm; bun install; bun test; ; " + npm,
 			job("run: bun install", "run: bun test"),
 			map[string]string{"package.json": `{"dependencies":{"a":"1"}}`}},
@@ -83,7 +96,8 @@ func TestLookAtWorkflows(t *testing.T) {
 		{"a runner that a package manager starts", "JavaScript/pnpm; pnpm install --frozen-lockfile; " +
 			"pnpm vitest --coverage; ; " + npm, job("run: pnpm test:types", "run: pnpm vitest --coverage"),
 			map[string]string{"package.json": script, "pnpm-lock.yaml": ""}},
-		{"parts by their tests' names", "Rust/cargo; cargo fetch; cargo test --offline; ; index.crates.io, static.crates.io",
+		{"parts by their tests' names", "Rust/cargo; cargo fetch; cargo test --offline; ; " +
+			"index.crates.io, static.crates.io",
 			job("run: cargo test --features x pass", "run: cargo test --lib"),
 			map[string]string{"Cargo.toml": "[workspace]\n"}},
 		{"features are no part", "Rust/cargo; cargo fetch; cargo test --offline --features x; ; " +
@@ -96,6 +110,13 @@ func TestLookAtWorkflows(t *testing.T) {
 		{"PHP", "; composer install --no-progress; vendor/bin/phpunit --testsuite unit; ; " +
 			"repo.packagist.org, api.github.com, codeload.github.com",
 			job("run: composer install --no-progress", "run: vendor/bin/phpunit --testsuite unit"), nil},
+		{"Ruby", "; bundle install; bundle exec rake spec; ; rubygems.org, index.rubygems.org",
+			job("uses: ruby/setup-ruby@v1\n        with: {ruby-version: 3.4, bundler-cache: true}",
+				"run: bundle exec rake spec"), nil},
+		{"the default task of rake", "; bundle install; bundle exec rake; ; rubygems.org, index.rubygems.org",
+			job("run: bundle install", "run: bundle exec rake"), nil},
+		{"a program that is configured first", "; ./autogen.sh, ./configure --enable-x; make check; ; ",
+			job("run: ./autogen.sh", "run: ./configure --enable-x && make", "run: make check"), nil},
 		{".NET", "; dotnet restore; dotnet test a.sln; ; api.nuget.org",
 			job("run: dotnet restore && dotnet build --no-restore && dotnet test a.sln --no-build > out.txt"), nil},
 		{"Gradle", "; ; ./gradlew :a:testDebug; ; ", job("run: ./gradlew :a:testDebug"), nil},
