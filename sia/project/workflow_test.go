@@ -68,7 +68,8 @@ func TestLookAtWorkflows(t *testing.T) {
 			"pyproject.toml": "[project]\nname='x'\n", "tests/__init__.py": "",
 			"tox.ini": "[testenv]\ndeps =\n  pytest\n  pytest-cov\n  flake8\ncommands = pytest --cov\n"}},
 		{"a workflow that installs pytest", "Python/pip; python3 -m pip install -e ., " +
-			"python3 -m pip install -r a.txt pytest; python3 -m pytest -q; ; " + py, job("run: pip install -r a.txt pytest", "run: pytest"),
+			"python3 -m pip install -r a.txt pytest; python3 -m pytest -q; ; " + py,
+			job("run: pip install -r a.txt pytest", "run: pytest"),
 			map[string]string{"setup.py": "", "tests/__init__.py": ""}},
 		{"a list that may name pytest", "Python/pip; python3 -m pip install -e ., python3 -m pip install -r a.txt; " +
 			"python3 -m pytest -q; ; " + py, job("run: pip install -r a.txt", "run: pytest"),
