@@ -94,7 +94,8 @@ func TestLookAtWorkflows(t *testing.T) {
 			job("run: cargo test -p a", "run: cargo test -p b"), map[string]string{"Cargo.toml": "[workspace]\n"}},
 		{"one part", "Rust/cargo; cargo fetch; cargo test --offline -p a; ; index.crates.io, static.crates.io",
 			job("run: cargo test -p a", "run: cargo test -p a"), map[string]string{"Cargo.toml": "[workspace]\n"}},
-		{"a runner that a package manager starts", "JavaScript/pnpm; pnpm install --frozen-lockfile; " +
+		{"a runner that a package manager starts", "JavaScript/pnpm; " +
+			"command -v pnpm || npm install --global pnpm, pnpm install --frozen-lockfile; " +
 			"pnpm vitest --coverage; ; " + npm, job("run: pnpm test:types", "run: pnpm vitest --coverage"),
 			map[string]string{"package.json": script, "pnpm-lock.yaml": ""}},
 		{"parts by their tests' names", "Rust/cargo; cargo fetch; cargo test --offline; ; " +
