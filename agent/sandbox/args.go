@@ -193,6 +193,7 @@ func (s *Sandbox) environment(c Command) []string {
 	} else {
 		address := "http://" + proxyAddress
 		env = append(env, "HTTP_PROXY="+address, "HTTPS_PROXY="+address, "http_proxy="+address, "https_proxy="+address,
+			"YARN_HTTP_PROXY="+address, "YARN_HTTPS_PROXY="+address, // Yarn 2 and newer read no other
 			"NO_PROXY=localhost,127.0.0.1,::1",
 			"GRADLE_OPTS=-Dhttp.proxyHost="+proxyHost+" -Dhttp.proxyPort="+proxyPort+
 				" -Dhttps.proxyHost="+proxyHost+" -Dhttps.proxyPort="+proxyPort)
