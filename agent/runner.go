@@ -204,7 +204,8 @@ func (w *attemptRunner) toolEnv(fetch bool) []string {
 		"PIP_CACHE_DIR=" + deps + "/pip", "PYTHONUSERBASE=" + deps + "/python", "PIP_BREAK_SYSTEM_PACKAGES=1",
 		"PATH=" + w.commands.pathWith(deps),
 		"CARGO_TARGET_DIR=" + buildAt + "/cargo",
-		"GRADLE_USER_HOME=" + deps + "/gradle", "MAVEN_OPTS=-Dmaven.repo.local=" + deps + "/maven",
+		"GRADLE_USER_HOME=" + deps + "/gradle", "MAVEN_USER_HOME=" + deps + "/m2", // of Maven's wrapper
+		"MAVEN_OPTS=-Dmaven.repo.local=" + deps + "/maven",
 		"BUNDLE_PATH=" + deps + "/bundle", "COMPOSER_CACHE_DIR=" + deps + "/composer",
 		"NUGET_PACKAGES=" + deps + "/nuget", "PUB_CACHE=" + deps + "/pub",
 	}

@@ -125,6 +125,10 @@ func rust(t top) finding {
 		setup: []Command{{"cargo fetch", "Cargo.toml is there", []string{"index.crates.io", "static.crates.io"}}}}
 }
 
+// mavenFetches are arguments of Maven that fetch all that tests need. Surefire fetches what runs tests only when it
+// begins to run them: so it begins, and ends after a second. If the code can't be built, only dependencies are fetched.
+const mavenFetches = "-q -Dmaven.test.failure.ignore=true -Dsurefire.timeout=1 test"
+
 // maven inspects pom.xml, and uses the repository's wrapper if there is one.
 func maven(t top) finding {
 	if _, ok := t.file("pom.xml"); !ok {
@@ -135,8 +139,9 @@ func maven(t top) finding {
 		program = "./mvnw"
 	}
 	return finding{language: Language{"Java", "maven", "pom.xml"},
-		setup: []Command{{program + " -q dependency:go-offline", "pom.xml is there", []string{"repo.maven.apache.org"}}},
-		test:  Command{Line: program + " -q -o test", Why: "pom.xml is there"}}
+		setup: []Command{{program + " " + mavenFetches + " || " + program + " -q dependency:go-offline",
+			"pom.xml is there", []string{"repo.maven.apache.org"}}},
+		test: Command{Line: program + " -q -o test", Why: "pom.xml is there"}}
 }
 
 // cmakeTests matches a command that enables tests, outside of comments.

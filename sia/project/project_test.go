@@ -69,6 +69,7 @@ func TestLook(t *testing.T) {
 	const npm, goHosts, py = "registry.npmjs.org", "proxy.golang.org, sum.golang.org", "pypi.org, files.pythonhosted.org"
 	const pnpm, yarn = "command -v pnpm || npm install --global pnpm, ", "command -v yarn || npm install --global yarn, "
 	const yarnHosts = npm + ", registry.yarnpkg.com"
+	const fetches = " -q -Dmaven.test.failure.ignore=true -Dsurefire.timeout=1 test"
 	const each = "find . -name go.mod -not -path '*/testdata/*' -not -path '*/vendor/*' -not -path '*/[._]*/*' " +
 		"-execdir sh -c "
 	const testEach = each + `'p=$(go list ./...) && { test -z "$p" || go test $p; }' {} +`
@@ -188,9 +189,10 @@ func TestLook(t *testing.T) {
 		{"Cargo workspace that says what is tested",
 			"Rust/cargo; cargo fetch; cargo test --offline; ; index.crates.io, static.crates.io",
 			map[string]string{"Cargo.toml": "[package]\nname = 'x'\n[workspace]\ndefault-members = ['.']\n"}},
-		{"Maven", "Java/maven; mvn -q dependency:go-offline; mvn -q -o test; ; repo.maven.apache.org",
+		{"Maven", "Java/maven; mvn" + fetches + " || mvn -q dependency:go-offline; mvn -q -o test; ; repo.maven.apache.org",
 			map[string]string{"pom.xml": "<project/>"}},
-		{"Maven with a wrapper", "Java/maven; ./mvnw -q dependency:go-offline; ./mvnw -q -o test; ; repo.maven.apache.org",
+		{"Maven with a wrapper", "Java/maven; ./mvnw" + fetches + " || ./mvnw -q dependency:go-offline; " +
+			"./mvnw -q -o test; ; repo.maven.apache.org",
 			map[string]string{"pom.xml": "<project/>", "mvnw": ""}},
 		{"CMake", "C or C++/cmake; ; cmake -S . -B build && cmake --build build && ctest --test-dir build " +
 			"--output-on-failure; make test; ",
