@@ -189,7 +189,8 @@ func (s *Sandbox) environment(c Command) []string {
 	}
 	env = append(env, "PATH="+s.Path())
 	if len(c.Hosts) == 0 {
-		env = append(env, "GOPROXY=off", "npm_config_offline=true", "CARGO_NET_OFFLINE=true", "PIP_NO_INDEX=1")
+		env = append(env, "GOPROXY=off", "npm_config_offline=true", "pnpm_config_offline=true", "CARGO_NET_OFFLINE=true",
+			"PIP_NO_INDEX=1")
 	} else {
 		address := "http://" + proxyAddress
 		env = append(env, "HTTP_PROXY="+address, "HTTPS_PROXY="+address, "http_proxy="+address, "https_proxy="+address,
