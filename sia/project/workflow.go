@@ -90,7 +90,7 @@ type ciTests struct {
 	steps  int      // steps that may still be read
 }
 
-// add adds a test command. One for all tests replaces one for a part of them.
+// add adds a test command. One for all tests replaces one for a part of them; one for Node replaces one for Bun.
 func (t *ciTests) add(c ciTest) {
 	i := slices.IndexFunc(t.kept, func(o ciTest) bool { return o.dir == c.dir && o.kind == c.kind })
 	switch {
@@ -101,7 +101,7 @@ func (t *ciTests) add(c ciTest) {
 		}
 		t.kept = slices.Insert(t.kept, at, c)
 		t.kept = t.kept[:min(len(t.kept), maxTested)]
-	case !t.kept[i].isPart():
+	case !t.kept[i].isPart() && (t.kept[i].words[0] != "bun" || c.words[0] == "bun"):
 	case c.isPart():
 		t.kept[i].parts = t.kept[i].parts || !slices.Equal(t.kept[i].words, c.words)
 	default:
@@ -265,7 +265,7 @@ const maxValue = 200 // bytes of a variable's value
 
 var (
 	variable  = regexp.MustCompile(`^[A-Za-z_]\w*$`)
-	ofMachine = regexp.MustCompile(`^(?:CI|PATH|HOME|(?:GITHUB|RUNNER|ACTIONS|LD)_\w*|\w*(?:_VERSION|COLOR))$`)
+	ofMachine = regexp.MustCompile(`^(?:CI|PATH|HOME|(?:GITHUB|RUNNER|ACTIONS|LD|PIP)_\w*|\w*(?:_VERSION|COLOR))$`)
 )
 
 // within returns a command that runs another one in a folder.
@@ -315,7 +315,8 @@ var (
 	runner = regexp.MustCompile(`^(?:pytest|py\.test|unittest|tox|nox|phpunit|pest|paratest|rspec|vitest|jest|mocha|` +
 		`ava)$`)
 	// testScript matches the name of a repository's own script for its tests, without and with an extension.
-	testScript = regexp.MustCompile(`^(?:(?:run[-_]?)?tests?|(?:[\w-]*[-_])?(?:unit|run)?tests?\.sh)$`)
+	testScript = regexp.MustCompile(`(?:^|/)(?:(?:run[-_]?)?tests?|(?:[\w-]*[-_])?(?:unit|run)?tests?\.sh|` +
+		`tests?/run(?:\.sh)?)$`)
 	// testWord matches an argument that makes a program run tests, and jvmWord one that makes Maven or Gradle do so.
 	testWord = regexp.MustCompile(`^(?:test|spec|[\w-]+:test|test[:_-][\w:-]+|nextest)$`)
 	jvmWord  = regexp.MustCompile(`(?:^|:)(?:test\w*|verify|check|build|package|install)$`)
@@ -347,7 +348,7 @@ func kindOf(program string) string {
 
 // isTestScript reports whether a program is a script of the repository that tests it.
 func isTestScript(program string) bool {
-	return (strings.Contains(program, "/") || path.Ext(program) == ".sh") && testScript.MatchString(path.Base(program))
+	return (strings.Contains(program, "/") || path.Ext(program) == ".sh") && testScript.MatchString(program)
 }
 
 // testCommand returns a simple command of a workflow as a test command; not ok if it runs no tests.

@@ -77,6 +77,8 @@ func TestLookAtWorkflows(t *testing.T) {
 		{"another package manager", "JavaScript/npm; bun install; bun test; ; " + npm,
 			job("run: bun install", "run: bun test"),
 			map[string]string{"package.json": `{"dependencies":{"a":"1"}}`}},
+		{"Node before another runtime", "JavaScript/npm; npm ci; npm test --silent; ; " + npm,
+			job("run: bun test", "run: npm test"), map[string]string{"package.json": script, "package-lock.json": ""}},
 		{"Django", "Python/pip; python3 -m pip install -r requirements.txt, python3 -m pip install Django; " +
 			"python3 manage.py test; ; " + py,
 			job("run: python3 -m pip install Django", "run: python manage.py test"),
@@ -106,9 +108,10 @@ func TestLookAtWorkflows(t *testing.T) {
 			"index.crates.io, static.crates.io", job("run: cargo test --features x", "run: cargo test y -- --nocapture"),
 			map[string]string{"Cargo.toml": "[workspace]\n"}},
 		{"fuzzing", "; ; ; ; ", job("run: go test ./a -fuzz=FuzzX -fuzztime=5s"), nil},
-		{"scripts of other names", "; ; ./unittest.sh; (cd ./b && script/test --fast); ",
+		{"scripts of other names", "; ; ./unittest.sh; (cd ./b && script/test --fast), (cd ./c && test/run); ",
 			job("run: ./latest.sh", "run: test -f x", "run: ./e2e-test.sh", "run: ./unittest.sh",
-				"run: (cd b && script/test --fast)"), map[string]string{"b/script/test": ""}},
+				"run: (cd b && script/test --fast)", "run: cd c && PATH=x test/run"),
+			map[string]string{"b/script/test": "", "c/test/run": ""}},
 		{"PHP", "; composer install --no-progress; vendor/bin/phpunit --testsuite unit; ; " +
 			"repo.packagist.org, api.github.com, codeload.github.com",
 			job("run: composer install --no-progress", "run: vendor/bin/phpunit --testsuite unit"), nil},
@@ -125,7 +128,7 @@ func TestLookAtWorkflows(t *testing.T) {
 		{"an environment", "JavaScript/npm; (cd ./a && npm ci); " +
 			"(cd ./a && B='x y' DATABASE_URL=postgres://a:b@localhost:5432/c npm test --silent); ; " + npm,
 			strings.Replace(job("run: npm test\n        working-directory: a\n        env: "+
-				"{B: x y, TOKEN: '${{ secrets.T }}', CI: true, NODE_VERSION: 1, C: \"a'b\", x-y: 1}"), "    steps:",
+				"{B: x y, TOKEN: '${{ secrets.T }}', CI: true, PIP_A: 1, NODE_VERSION: 1, C: \"a'b\", x-y: 1}"), "    steps:",
 				"    env: {DATABASE_URL: 'postgres://a:b@localhost:5432/c', B: z, TOKEN: x}\n    steps:", 1),
 			map[string]string{"a/package.json": script, "a/package-lock.json": ""}},
 		{"an environment of a workflow", "; ; A=1 B=2 C=3 make test; ; ",
