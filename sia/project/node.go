@@ -79,7 +79,7 @@ func nodeInstall(t top, p packageFile) (manager string, install []Command) {
 		if t.has(".yarnrc.yml") || p.PackageManager != "" && named == "yarn" && !firstYarn.MatchString(p.PackageManager) {
 			line = "yarn install --immutable" // from version 2 on
 			if version != "" {
-				program = "@yarnpkg/cli-dist"
+				program, version = "@yarnpkg/cli-dist", "~"+version // npm does not have all of them
 			}
 		}
 		return "yarn", []Command{managerInstall("yarn", program, version, why),
@@ -106,15 +106,15 @@ var (
 )
 
 // managerInstall returns the command that installs a package manager. Managers that are asked for another version of
-// themselves fetch it, which tests can't, so the version that package.json names is installed, if it names one.
+// themselves fetch it, which tests can't, so the version that package.json names is installed, if it names one. If the
+// manager needs another version of Node, npm says so.
 func managerInstall(program, name, version, why string) Command {
-	c := Command{"command -v " + program + " || npm install --global " + name, why, []string{"registry.npmjs.org"}}
+	found := "command -v " + program
 	if version != "" {
-		name += "@" + version
-		c.Line = "npm ls --global " + name + " || npm install --global " + name
-		c.Why = "package.json names this version as its packageManager"
+		name = quoted([]string{name + "@" + version})
+		found, why = "npm ls --global "+name, "package.json names this version as its packageManager"
 	}
-	return c
+	return Command{found + " || npm install --global --engine-strict " + name, why, []string{"registry.npmjs.org"}}
 }
 
 // because returns the reason for a package manager: its lock file, or that package.json names it.

@@ -67,7 +67,8 @@ func said(p project.Project) string {
 
 func TestLook(t *testing.T) {
 	const npm, goHosts, py = "registry.npmjs.org", "proxy.golang.org, sum.golang.org", "pypi.org, files.pythonhosted.org"
-	const pnpm, yarn = "command -v pnpm || npm install --global pnpm, ", "command -v yarn || npm install --global yarn, "
+	const pnpm = "command -v pnpm || npm install --global --engine-strict pnpm, "
+	const yarn = "command -v yarn || npm install --global --engine-strict yarn, "
 	const yarnHosts = npm + ", registry.yarnpkg.com"
 	const fetches = " -q -Dmaven.test.failure.ignore=true -Dsurefire.timeout=1 test"
 	const each = "find . -name go.mod -not -path '*/testdata/*' -not -path '*/vendor/*' -not -path '*/[._]*/*' " +
@@ -118,14 +119,15 @@ func TestLook(t *testing.T) {
 			map[string]string{"package.json": `{"dependencies":{"mocha":"1"}}`, "yarn.lock": ""}},
 		{"yarn", "JavaScript/yarn; " + yarn + "yarn install --frozen-lockfile; yarn test; ; " + yarnHosts,
 			map[string]string{"package.json": script, "yarn.lock": ""}},
-		{"pnpm of a version", "JavaScript/pnpm; npm ls --global pnpm@10.14.0-0 || npm install --global pnpm@10.14.0-0, " +
-			"pnpm install --frozen-lockfile; pnpm test; ; " + npm, map[string]string{
-			"package.json": `{"packageManager":"pnpm@10.14.0-0+sha512.2c","scripts":{"test":"jest"}}`}},
-		{"yarn of a version", "JavaScript/yarn; npm ls --global yarn@1.22.22 || npm install --global yarn@1.22.22, " +
-			"yarn install --frozen-lockfile; yarn test; ; " + yarnHosts,
+		{"pnpm of a version", "JavaScript/pnpm; npm ls --global pnpm@10.14.0-0 || " +
+			"npm install --global --engine-strict pnpm@10.14.0-0, pnpm install --frozen-lockfile; pnpm test; ; " + npm,
+			map[string]string{
+				"package.json": `{"packageManager":"pnpm@10.14.0-0+sha512.2c","scripts":{"test":"jest"}}`}},
+		{"yarn of a version", "JavaScript/yarn; npm ls --global yarn@1.22.22 || " +
+			"npm install --global --engine-strict yarn@1.22.22, yarn install --frozen-lockfile; yarn test; ; " + yarnHosts,
 			map[string]string{"package.json": `{"packageManager":"yarn@1.22.22","scripts":{"test":"jest"}}`}},
-		{"newer yarn", "JavaScript/yarn; npm ls --global @yarnpkg/cli-dist@4.1.0 || npm install --global " +
-			"@yarnpkg/cli-dist@4.1.0, yarn install --immutable; yarn test; ; " + yarnHosts,
+		{"newer yarn", "JavaScript/yarn; npm ls --global '@yarnpkg/cli-dist@~4.1.0' || npm install --global " +
+			"--engine-strict '@yarnpkg/cli-dist@~4.1.0', yarn install --immutable; yarn test; ; " + yarnHosts,
 			map[string]string{"package.json": `{"packageManager":"yarn@4.1.0","scripts":{"test":"jest"}}`}},
 		{"package.json of Windows", "JavaScript/npm; npm ci; npm test --silent; ; " + npm,
 			map[string]string{"package.json": "\ufeff" + script, "package-lock.json": "{}"}},
@@ -253,7 +255,7 @@ func TestLookAtWhatCannotBeRead(t *testing.T) {
 }
 
 // version matches a version in a command.
-var version = regexp.MustCompile(`@[0-9]+\.[0-9]+\.[0-9]+(?:-[0-9A-Za-z.]+)?\b`)
+var version = regexp.MustCompile(`@(~?)[0-9]+\.[0-9]+\.[0-9]+(?:-[0-9A-Za-z.]+)?\b`)
 
 // No content of an untrusted file but a version becomes part of a command or of its reason.
 func FuzzLook(f *testing.F) {
@@ -295,8 +297,8 @@ func FuzzLook(f *testing.F) {
 			return
 		}
 		for _, line := range strings.SplitAfter(fmt.Sprintf("%+v", commands(look(map[string]string{name: text}))), "}") {
-			if line = strings.Trim(line, "[ ]"); !known[line] && !known[version.ReplaceAllString(line, "@9.9.9")] &&
-				!known[version.ReplaceAllString(line, "@1.9.9")] {
+			if line = strings.Trim(line, "[ ]"); !known[line] && !known[version.ReplaceAllString(line, "@${1}9.9.9")] &&
+				!known[version.ReplaceAllString(line, "@${1}1.9.9")] {
 				t.Errorf("%s %q: %s", name, text, line)
 			}
 		}

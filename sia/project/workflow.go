@@ -315,7 +315,7 @@ var (
 	runner = regexp.MustCompile(`^(?:pytest|py\.test|unittest|tox|nox|phpunit|pest|paratest|rspec|vitest|jest|mocha|` +
 		`ava)$`)
 	// testScript matches the name of a repository's own script for its tests, without and with an extension.
-	testScript = regexp.MustCompile(`(?:^|/)(?:(?:run[-_]?)?tests?|(?:[\w-]*[-_])?(?:unit|run)?tests?\.sh|` +
+	testScript = regexp.MustCompile(`(?:^|/)(?:(?:run[-_]?)?tests?|(?:(?:all|ci|run|unit)[-_]?)*tests?\.sh|` +
 		`tests?/run(?:\.sh)?)$`)
 	// testWord matches an argument that makes a program run tests, and jvmWord one that makes Maven or Gradle do so.
 	testWord = regexp.MustCompile(`^(?:test|spec|[\w-]+:test|test[:_-][\w:-]+|nextest)$`)

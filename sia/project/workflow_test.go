@@ -97,7 +97,7 @@ func TestLookAtWorkflows(t *testing.T) {
 		{"one part", "Rust/cargo; cargo fetch; cargo test --offline -p a; ; index.crates.io, static.crates.io",
 			job("run: cargo test -p a", "run: cargo test -p a"), map[string]string{"Cargo.toml": "[workspace]\n"}},
 		{"a runner that a package manager starts", "JavaScript/pnpm; " +
-			"command -v pnpm || npm install --global pnpm, pnpm install --frozen-lockfile; " +
+			"command -v pnpm || npm install --global --engine-strict pnpm, pnpm install --frozen-lockfile; " +
 			"pnpm vitest --coverage; ; " + npm, job("run: pnpm test:types", "run: pnpm vitest --coverage"),
 			map[string]string{"package.json": script, "pnpm-lock.yaml": ""}},
 		{"parts by their tests' names", "Rust/cargo; cargo fetch; cargo test --offline; ; " +
@@ -109,7 +109,7 @@ func TestLookAtWorkflows(t *testing.T) {
 			map[string]string{"Cargo.toml": "[workspace]\n"}},
 		{"fuzzing", "; ; ; ; ", job("run: go test ./a -fuzz=FuzzX -fuzztime=5s"), nil},
 		{"scripts of other names", "; ; ./unittest.sh; (cd ./b && script/test --fast), (cd ./c && test/run); ",
-			job("run: ./latest.sh", "run: test -f x", "run: ./e2e-test.sh", "run: ./unittest.sh",
+			job("run: ./latest.sh", "run: ./report-tests.sh", "run: test -f x", "run: ./e2e-test.sh", "run: ./unittest.sh",
 				"run: (cd b && script/test --fast)", "run: cd c && PATH=x test/run"),
 			map[string]string{"b/script/test": "", "c/test/run": ""}},
 		{"PHP", "; composer install --no-progress; vendor/bin/phpunit --testsuite unit; ; " +
