@@ -54,6 +54,12 @@ func TestFetchFromAllowedHostsOnly(t *testing.T) {
 	if string(r.Output) != want || r.ExitCode != 7 || asked.Load() != 1 {
 		t.Errorf("%s, asked %d times:\n%s\nwant\n%s", r, asked.Load(), r.Output, want)
 	}
+	// What a package downloads from an allowed host is not left out.
+	r = run(t, s, sandbox.Command{Dir: dir, Hosts: []string{"*.googleapis.com"},
+		Shell: "echo ${PUPPETEER_SKIP_DOWNLOAD-downloaded} $CYPRESS_INSTALL_BINARY"})
+	if string(r.Output) != "downloaded 0\n" {
+		t.Errorf("%s\n%s", r, r.Output)
+	}
 	// Plain HTTP has no TLS name that could be checked.
 	r = run(t, s, sandbox.Command{Dir: dir, Hosts: []string{"localhost:" + port},
 		Shell: `printf 'GET http://localhost:` + port + `/ HTTP/1.1\r\nHost: localhost:` + port +
