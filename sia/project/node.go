@@ -112,7 +112,7 @@ func managerInstall(program, name, version, why string) Command {
 	found := "command -v " + program
 	if version != "" {
 		name = quoted([]string{name + "@" + version})
-		found, why = "npm ls --global "+name, "package.json names this version as its packageManager"
+		found, why = "npm ls --global "+name+" >/dev/null 2>&1", "package.json names this version as its packageManager"
 	}
 	return Command{found + " || npm install --global --engine-strict " + name, why, []string{"registry.npmjs.org"}}
 }

@@ -119,15 +119,16 @@ func TestLook(t *testing.T) {
 			map[string]string{"package.json": `{"dependencies":{"mocha":"1"}}`, "yarn.lock": ""}},
 		{"yarn", "JavaScript/yarn; " + yarn + "yarn install --frozen-lockfile; yarn test; ; " + yarnHosts,
 			map[string]string{"package.json": script, "yarn.lock": ""}},
-		{"pnpm of a version", "JavaScript/pnpm; npm ls --global pnpm@10.14.0-0 || " +
+		{"pnpm of a version", "JavaScript/pnpm; npm ls --global pnpm@10.14.0-0 >/dev/null 2>&1 || " +
 			"npm install --global --engine-strict pnpm@10.14.0-0, pnpm install --frozen-lockfile; pnpm test; ; " + npm,
 			map[string]string{
 				"package.json": `{"packageManager":"pnpm@10.14.0-0+sha512.2c","scripts":{"test":"jest"}}`}},
-		{"yarn of a version", "JavaScript/yarn; npm ls --global yarn@1.22.22 || " +
+		{"yarn of a version", "JavaScript/yarn; npm ls --global yarn@1.22.22 >/dev/null 2>&1 || " +
 			"npm install --global --engine-strict yarn@1.22.22, yarn install --frozen-lockfile; yarn test; ; " + yarnHosts,
 			map[string]string{"package.json": `{"packageManager":"yarn@1.22.22","scripts":{"test":"jest"}}`}},
-		{"newer yarn", "JavaScript/yarn; npm ls --global '@yarnpkg/cli-dist@~4.1.0' || npm install --global " +
-			"--engine-strict '@yarnpkg/cli-dist@~4.1.0', yarn install --immutable; yarn test; ; " + yarnHosts,
+		{"newer yarn", "JavaScript/yarn; " +
+			"npm ls --global '@yarnpkg/cli-dist@~4.1.0' >/dev/null 2>&1 || npm install --global --engine-strict " +
+			"'@yarnpkg/cli-dist@~4.1.0', yarn install --immutable; yarn test; ; " + yarnHosts,
 			map[string]string{"package.json": `{"packageManager":"yarn@4.1.0","scripts":{"test":"jest"}}`}},
 		{"package.json of Windows", "JavaScript/npm; npm ci; npm test --silent; ; " + npm,
 			map[string]string{"package.json": "\ufeff" + script, "package-lock.json": "{}"}},
