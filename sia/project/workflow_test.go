@@ -107,6 +107,8 @@ func TestLookAtWorkflows(t *testing.T) {
 		{"features are no part", "Rust/cargo; cargo fetch; cargo test --offline --features x; ; " +
 			"index.crates.io, static.crates.io", job("run: cargo test --features x", "run: cargo test y -- --nocapture"),
 			map[string]string{"Cargo.toml": "[workspace]\n"}},
+		{"a script whose output git compares", "; ; ; ; ",
+			job("run: |\n          ./unittest.sh\n          git diff --exit-code"), nil},
 		{"fuzzing", "; ; ; ; ", job("run: go test ./a -fuzz=FuzzX -fuzztime=5s"), nil},
 		{"scripts of other names", "; ; ./unittest.sh; (cd ./b && script/test --fast), (cd ./c && test/run); ",
 			job("run: ./latest.sh", "run: ./report-tests.sh", "run: test -f x", "run: ./e2e-test.sh", "run: ./unittest.sh",
