@@ -34,6 +34,18 @@ const (
 	exitNotFound      = 127
 )
 
+// Reasons why a check proves nothing.
+const (
+	noTest    = "it runs no test"
+	noProgram = "a program that it needs is not there, or can't be run"
+)
+
+// nameTest says what helps against them, if SIA chose the command.
+var nameTest = map[string]string{
+	noTest:    "Name the command that runs the tests with --test",
+	noProgram: "Install it where commands can see it, or name another command with --test",
+}
+
 // checkResult is the result of one run of the test command.
 type checkResult struct {
 	passed bool
@@ -99,11 +111,11 @@ func (r *localRun) checkWith(ctx context.Context, sha, command string) (out chec
 	out = checkResult{passed: res.OK(), log: string(res.Output), setup: failed, took: res.Duration,
 		timedOut: res.Ended == sandbox.ByTime}
 	if out.passed && agent.RanNoTests(command, res.Output) {
-		out.passed, out.log, out.noRun = false, out.log+"\nNo test was run.", "it runs no test"
+		out.passed, out.log, out.noRun = false, out.log+"\nNo test was run.", noTest
 		return out
 	}
 	if res.ExitCode == exitNotExecutable || res.ExitCode == exitNotFound || lacksRunner(command, res.Output) {
-		out.noRun = "a program that it needs is not there, or can't be run"
+		out.noRun = noProgram
 	}
 	if failed != "" && !out.passed && !r.setupNeedless {
 		out.log = "Setup failed:\n" + failed + "\n" + out.log
@@ -151,9 +163,9 @@ func lacksRunner(command string, output []byte) bool {
 	return m != nil && strings.Contains(command+" ", "-m "+string(m[1])+" ")
 }
 
-// checkOut checks a commit out into a folder that is empty or does not exist. The folder is a repository of its own with
-// this commit, as in attempts, since the sandbox hides the one that it comes from: tests may use git. As in attempts,
-// files of Git LFS stay pointers, as in the commit.
+// checkOut checks a commit out into a folder that is empty or does not exist. The folder is a repository of its own
+// with this commit, as in attempts, since the sandbox hides the one that it comes from: tests may use git. As in
+// attempts, files of Git LFS stay pointers, as in the commit.
 func (r *localRun) checkOut(ctx context.Context, sha, dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err

@@ -179,8 +179,8 @@ func (r *localRun) play() (out runResult, err error) {
 		return out, r.setupError(base)
 	}
 	if base.noRun != "" && r.job.isDetected {
-		return out, fmt.Errorf("`%s` says nothing of the code before any change: %s, so nothing was begun:\n%s\nName "+
-			"the command that runs the tests with --test", r.job.check, base.noRun, excerptOf(base.log, shownLines))
+		return out, fmt.Errorf("`%s` says nothing of the code before any change: %s, so nothing was begun:\n%s\n%s",
+			r.job.check, base.noRun, excerptOf(base.log, shownLines), nameTest[base.noRun])
 	}
 	if !base.passed {
 		if err := r.untestable(base); err != nil {
