@@ -47,9 +47,21 @@ func (p Project) Hosts() (all []string) {
 // Look detects the project in a folder. list returns the names in a folder, where "." is the top, and a folder's name
 // ends with a slash; none if it can't be listed. The names of the top may include the paths of deeper go.mod files,
 // which Look does not search for. read returns the content of a file by its path with slashes, and false if there is
-// none that can be read. Both are called for few names.
+// none that can be read. Both are called for few names, and read only once for each.
 func Look(list func(dir string) []string, read func(path string) ([]byte, bool)) Project {
-	t := top{list: list, read: read}.in(".")
+	type file struct {
+		text []byte
+		ok   bool
+	}
+	known := map[string]file{} // a call may be a request to GitHub
+	t := top{list: list, read: func(path string) ([]byte, bool) {
+		f, has := known[path]
+		if !has {
+			f.text, f.ok = read(path)
+			known[path] = f
+		}
+		return f.text, f.ok
+	}}.in(".")
 	p := proposal{found: t.inspect(), tested: map[string]bool{}}
 	for _, f := range p.found {
 		if f.language.Name != "" {

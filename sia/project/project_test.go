@@ -258,6 +258,20 @@ func TestLookAtWhatCannotBeRead(t *testing.T) {
 // version matches a version in a command.
 var version = regexp.MustCompile(`@(~?)[0-9]+\.[0-9]+\.[0-9]+(?:-[0-9A-Za-z.]+)?\b`)
 
+// A file is read once, since that may be a request to GitHub.
+func TestLookReadsAFileOnce(t *testing.T) {
+	times := map[string]int{}
+	project.Look(atTop("pyproject.toml", "setup.py", "tests/", "package.json"), func(name string) ([]byte, bool) {
+		times[name]++
+		return nil, name != "tests/conftest.py"
+	})
+	for name, n := range times {
+		if n > 1 {
+			t.Errorf("%s: %d times", name, n)
+		}
+	}
+}
+
 // No content of an untrusted file but a version becomes part of a command or of its reason.
 func FuzzLook(f *testing.F) {
 	f.Add("package.json", `{"packageManager":"$(evil)@1","scripts":{"test":"evil"},"dependencies":{"evil":"1"}}`)
