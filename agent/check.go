@@ -73,6 +73,10 @@ func (c expectedCheck) run(ctx context.Context, runner *attemptRunner, env tool.
 		}
 		return out
 	}
+	if b := c.baseline; c.command == "" && (b == nil || b.Missing != "") && res.NotStarted() { // it never ran
+		out.Missing = "a program that it needs is not there, or can't be run (" + res.Ending() + ")"
+		return out
+	}
 	output := secret.Mask(strings.ToValidUTF8(string(res.Output), "\uFFFD"))
 	out.Excerpt, out.Class = res.Ending(), string(rep.Class)
 	if excerpt := strings.TrimSpace(secret.Mask(rep.Text)); excerpt != "" {

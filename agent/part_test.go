@@ -187,6 +187,14 @@ func TestChecker(t *testing.T) {
 	if got, err = c.Check(t.Context(), in, []string{"cat here.txt"}, nil); err != nil || !got[0].Holds || !got[0].Ran {
 		t.Errorf("%+v, %v", got, err)
 	}
+	// A program that is not there says nothing of the code, unless it ran before the change.
+	for _, base := range []*sia.CheckRun{nil, {Holds: true}} {
+		in.Test = "no-such-program"
+		got, err := c.Check(t.Context(), in, []string{""}, base)
+		if err != nil || got[0].Holds || strings.Contains(got[0].Missing, "exit status 127") != (base == nil) {
+			t.Errorf("before %+v: %+v, %v", base, got, err)
+		}
+	}
 	// Of many failing tests with much output, the first is fixed. If not all failures are known, the result is unknown.
 	fail := func(first, last int) string {
 		return fmt.Sprintf(`for i in $(seq %d %d); do printf '%%02000d\n' 0; echo "--- FAIL: Test$i (0.00s)"; done; exit 1`,

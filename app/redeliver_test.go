@@ -191,6 +191,49 @@ func TestLateLabel(t *testing.T) {
 	}
 }
 
+// TestLateStart: a comment /sia start that was written before the task ended and arrives afterwards does not start it
+// again, and is answered once. One that was written after the /sia stop that ended it does.
+func TestLateStart(t *testing.T) {
+	t.Parallel()
+	for _, stopped := range []bool{false, true} {
+		s := shop(t, "pass")
+		s.Hold(apptest.Point{When: "before", Kind: sia.DoGate, Attempt: 1})
+		n := openLabelled(t, s, apptest.Owner)
+		s.Until()
+		s.Sim.DropDeliveries(func(d ghsim.Delivery) bool { return d.Event == "issue_comment" })
+		comment := func(text string) {
+			_, err := s.Sim.Comment(apptest.Repo, n, apptest.Owner, text)
+			check(t, err)
+		}
+		comment("/sia start anyway")
+		s.Wait(2 * time.Minute)
+		s.Sim.DropDeliveries(nil)
+		if stopped {
+			comment("/sia stop")
+		}
+		s.Go()
+		s.Settle()
+		before := s.Task(n)
+		for range 2 {
+			s.Wait(2 * time.Hour)
+			s.Periodic("redeliver")
+			s.Settle()
+		}
+		if now := s.Task(n); !before.State.Final() || now.State != before.State || !now.Since.Equal(before.Since) {
+			t.Errorf("stopped %v: it was %s, and is %s since %s, before %s", stopped, before.State, now.State, now.Since,
+				before.Since)
+		}
+		if got := strings.Count(said(t, s, n), "This was written before the task ended"); got != 1 {
+			t.Errorf("stopped %v: it was answered %d times", stopped, got)
+		}
+		comment("/sia start anew")
+		s.Settle()
+		if now := s.Task(n); !now.StartedAt.After(before.StartedAt) {
+			t.Errorf("stopped %v: a comment that was written afterwards does not start the task", stopped)
+		}
+	}
+}
+
 // TestRedeliveryCatchesUp: deliveries beyond the limit of one round are requested in the next ones.
 func TestRedeliveryCatchesUp(t *testing.T) {
 	t.Parallel()

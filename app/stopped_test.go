@@ -73,3 +73,30 @@ func TestStoppedWhileTheModelIsAway(t *testing.T) {
 		t.Errorf("hello.txt: %q, %v", got, err)
 	}
 }
+
+// The work of an attempt that is paused when it is whole counts: the next attempt finds nothing to change, and the
+// checks decide.
+func TestPausedWhenItIsWhole(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass")
+	check(t, s.Model.SetScript(resumeModel(&scripted.Fault{Stall: true, After: 1})))
+	n := openLabelled(t, s, apptest.Owner)
+	ctx, cancel := context.WithTimeout(t.Context(), apptest.Limit)
+	defer cancel()
+	check(t, s.Model.Wait(ctx, 3))
+	_, err := s.Sim.Comment(apptest.Repo, n, apptest.Owner, "/sia pause")
+	check(t, err)
+	s.Settle()
+	if task := s.Task(n); task.State != sia.OnHold || task.Head == "" {
+		t.Fatalf("it is %s at %q", task.State, task.Head)
+	}
+	finish := scripted.Answer{Calls: []scripted.Call{{Name: "finish", Args: map[string]any{"summary": "Greeted."}}}}
+	check(t, s.Model.SetScript(scripted.Script{Rules: []scripted.Rule{{Name: "coder", Model: "coder",
+		Turns: []scripted.Answer{finish}}}}))
+	_, err = s.Sim.Comment(apptest.Repo, n, apptest.Owner, "/sia resume")
+	check(t, err)
+	s.Settle()
+	if task := s.Task(n); task.State != sia.Passed || len(task.Attempts) != 2 {
+		t.Errorf("it is %s after %d attempts", task.State, len(task.Attempts))
+	}
+}

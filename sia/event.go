@@ -233,6 +233,8 @@ type (
 		// ids of the lessons about the tools that it called: those shown, and those withheld
 		LessonsShown    []string `json:"lessons_shown,omitempty" mask:"-"`
 		LessonsWithheld []string `json:"lessons_withheld,omitempty" mask:"-"`
+		// it changed nothing, and the branch has work in progress that no check has judged
+		Unjudged bool `json:"unjudged,omitempty"`
 		// the results of parts are no longer on this machine, so nothing was run
 		Lost bool `json:"lost,omitempty"`
 	}

@@ -13,7 +13,7 @@ type Intent struct {
 	Permission   bool      // the person needs the permission of access.command_permission
 	Bot          bool      // a bot did it; ignored unless access.bots names it
 	Label        string    // the label that was added or removed
-	Changed      time.Time // last change of the issue or pull request, as a delivery reports it
+	Changed      time.Time // last change of the issue, pull request or comment, as a delivery reports it
 	EditID       string    // the event gets this id if the comment was handled before this edit; empty: not an edit
 	Words        string    // text to SIA without a command: the command that may have been meant, or "none"; else empty
 	Teach        Teach     // what a person wants SIA to learn or forget; Event.Fact is the answer to it

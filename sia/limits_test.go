@@ -50,3 +50,23 @@ func TestLimitsWithoutWork(t *testing.T) {
 		t.Errorf("it failed for: %s", p.task.Attempt().Reason)
 	}
 }
+
+// An attempt that finds nothing to change in the work in progress that it continues leaves it to the checks, once.
+func TestUnjudgedWork(t *testing.T) {
+	for end, outcome := range map[AttemptEnd]AttemptOutcome{EndCancelled: AttemptCancelled, EndTime: AttemptCheckpoint} {
+		p := &taskDriver{t: t}
+		p.says(startFact(""))
+		p.begins("")
+		p.ends(AttemptEnded{End: end, Commit: "f00d"})
+		p.done(DoPush, Pushed{SHA: "f00d"})
+		p.begins("")
+		p.ends(AttemptEnded{End: EndFinished, Unjudged: p.task.ContinuesUnjudged()})
+		if a := p.task.Attempts; p.task.State != PushedOut || a[0].Outcome != outcome || a[1].Head != "f00d" {
+			t.Fatalf("%s: %s, %s", end, p.task.State, p.why)
+		}
+		p.task.Attempts[1].Outcome = AttemptFail
+		if p.task.Attempts = append(p.task.Attempts, Attempt{Number: 3, From: "f00d"}); p.task.ContinuesUnjudged() {
+			t.Errorf("%s: its checks were red, and it counts as unjudged", end)
+		}
+	}
+}

@@ -187,7 +187,7 @@ func (s *step) attemptEnded() {
 				s.fail(f.Signals)
 				return
 			}
-			if s.endWithAnswers() || s.deferToChecks() {
+			if s.endWithAnswers() || s.deferToChecks(f) {
 				return
 			}
 			a.Reason = s.noChangeReason()
@@ -220,16 +220,22 @@ func (s *step) noChangeReason() string {
 	return why
 }
 
-// deferToChecks ends an attempt that found nothing to change in somebody else's push that no check has judged yet: the
-// checks decide on that push. It reports whether it did.
-func (s *step) deferToChecks() bool {
-	if s.t.HeadBy == (Actor{}) || s.t.Kept != s.t.Head || len(s.t.Checks) > 0 || s.t.Brief.FromBase {
+// deferToChecks ends an attempt that found nothing to change in somebody else's push, or in the work in progress of an
+// earlier attempt, that no check has judged yet: the checks decide on that commit. It reports whether it did.
+func (s *step) deferToChecks(f AttemptEnded) bool {
+	by := "an earlier attempt"
+	switch {
+	case f.Unjudged && s.t.ContinuesUnjudged():
+		s.t.Attempt().Head, s.t.Checks = s.t.Head, nil
+	case s.t.HeadBy == (Actor{}) || s.t.Kept != s.t.Head || len(s.t.Checks) > 0 || s.t.Brief.FromBase:
 		return false
+	default:
+		by = s.t.HeadBy.Mention()
 	}
 	s.enter(PushedOut)
 	s.emit(DoPull, s.number(), s.v())
-	s.because("attempt %d found nothing to change in what %s pushed; the checks of %s decide", s.number(),
-		s.t.HeadBy.Mention(), s.t.Head.Short())
+	s.because("attempt %d found nothing to change in what %s pushed; the checks of %s decide", s.number(), by,
+		s.t.Head.Short())
 	return true
 }
 

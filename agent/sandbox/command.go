@@ -122,6 +122,10 @@ type Result struct {
 // OK reports whether the command exited with status 0.
 func (r Result) OK() bool { return r.Ended == "" && r.ExitCode == 0 }
 
+// NotStarted reports whether the exit status is that of a shell for a program that does not exist or can't be run.
+// https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#tag_19_08_02
+func (r Result) NotStarted() bool { return r.Ended == "" && (r.ExitCode == 126 || r.ExitCode == 127) }
+
 // String returns how the command ended, such as "exit status 1 after 2.3s".
 func (r Result) String() string {
 	return r.ending(" after " + r.Duration.Round(100*time.Millisecond).String())

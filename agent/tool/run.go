@@ -125,7 +125,7 @@ func commandEnding(r sandbox.Result) string {
 	switch {
 	case r.Ended == sandbox.ByTime:
 		return r.Ending() + ". What it had printed until then:"
-	case r.ExitCode == 126 || r.ExitCode == 127:
+	case r.NotStarted():
 		return r.Ending() + ": a program was not found, or may not be run. There is no network to install it from."
 	}
 	return r.Ending()

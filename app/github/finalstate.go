@@ -79,7 +79,7 @@ func (s *Checks) finalStateGraphQL(ctx context.Context, number int, branch strin
 	query.add("$number: Int!", finalStatePull, "number", number)
 	query.add("$ref: String!", finalStateRules, "ref", "refs/heads/"+branch)
 	query.addHistory(branch)
-	got, err := graphqlRepository[finalStateAnswer](ctx, s.graphql, query)
+	got, err := graphqlWhole[finalStateAnswer](ctx, s.graphql, query)
 	if err != nil {
 		s.app.log.DebugContext(ctx, "the last word is read over REST", "error", err)
 		return w, false
@@ -95,7 +95,7 @@ func (s *Checks) finalStateGraphQL(ctx context.Context, number int, branch strin
 	var look Look
 	look.setPullState(got.PullRequest)
 	w = FinalState{Pull: look.Pull, Required: now}
-	w.History, err = s.historyOf(ctx, branch, got.nearBranch)
+	w.History, err = s.historyOf(branch, got.nearBranch)
 	return w, err == nil
 }
 

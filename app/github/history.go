@@ -33,24 +33,29 @@ type History struct {
 // https://docs.github.com/en/graphql/reference/objects#statuscheckrollup
 const (
 	branchSelection = ` branch: ref(qualifiedName: $branch) {
-		target { ... on Commit { history(first: 3) { nodes { oid ...reports } } } }
+		target { ... on Commit { history(first: 3) { nodes { ...reports } } } }
 	}`
 	mergedSelection = ` merged: pullRequests(
 		states: MERGED, baseRefName: $base_name, first: 5, orderBy: {field: UPDATED_AT, direction: DESC}
-	) { nodes { number commits(last: 1) { nodes { commit { oid ...reports } } } } }`
-	rollupFragment = `fragment reports on Commit {
-		statusCheckRollup { contexts(first: 100) { pageInfo { hasNextPage } nodes {
+	) { nodes { number commits(last: 1) { nodes { commit { ...reports } } } } }`
+	rollupFragment = `fragment reports on Commit { id statusCheckRollup { contexts(first: 100) ` + contextNodes + ` } }`
+	contextNodes   = `{
+		totalCount pageInfo { hasNextPage endCursor }
+		nodes {
 			__typename
 			... on CheckRun {
 				databaseId name conclusion detailsUrl checkSuite { app { slug } workflowRun { event file { path } } }
 			}
 			... on StatusContext { context }
-		} } }
+		}
 	}`
+	contextsPage = "... on Commit { statusCheckRollup { page: contexts(first: 100, after: $after%[1]d) " + contextNodes +
+		" } }"
 )
 
 // namedCommit is a commit with its author and its checks, if they were selected.
 type namedCommit struct {
+	ID                string      `json:"id"`
 	OID               string      `json:"oid"`
 	Author            *authorNode `json:"author"`
 	StatusCheckRollup *struct {
@@ -98,6 +103,31 @@ type nearBranch struct {
 	Merged *mergedNode `json:"merged"`
 }
 
+// commits returns the commits on the branch and those of pull requests.
+func (n nearBranch) commits() (base, merged []namedCommit) {
+	if n.Branch != nil && n.Branch.Target != nil {
+		base = n.Branch.Target.History.Nodes
+	}
+	if n.Merged != nil {
+		for _, p := range n.Merged.Nodes {
+			for _, c := range p.Commits.Nodes {
+				merged = append(merged, c.Commit)
+			}
+		}
+	}
+	return base, merged
+}
+
+// next returns the next pages of what reported on each commit.
+func (n nearBranch) next() (pages []pageAfter) {
+	for _, c := range slices.Concat(n.commits()) {
+		if c.StatusCheckRollup != nil {
+			pages = append(pages, c.StatusCheckRollup.Contexts.next(c.ID, contextsPage)...)
+		}
+	}
+	return pages
+}
+
 // addHistory selects the checks on commits near a branch.
 func (q *graphqlQuery) addHistory(branch string) {
 	q.add("$branch: String!", branchSelection, "branch", "refs/heads/"+branch)
@@ -105,23 +135,14 @@ func (q *graphqlQuery) addHistory(branch string) {
 	q.fragments = append(q.fragments, rollupFragment)
 }
 
-// historyOf converts the response, which has pull requests at least, even if none is merged, and caches the result. It
-// reads the checks of a commit over REST if they exceed one page.
-func (s *Checks) historyOf(ctx context.Context, branch string, n nearBranch) (h History, err error) {
+// historyOf converts the response, which has pull requests at least, even if none is merged, and caches the result.
+func (s *Checks) historyOf(branch string, n nearBranch) (h History, err error) {
 	if n.Merged == nil {
 		return h, errIncomplete
 	}
-	var base, merged []namedCommit
-	if b := n.Branch; b != nil && b.Target != nil {
-		base = b.Target.History.Nodes
-	}
-	for _, p := range n.Merged.Nodes {
-		for _, c := range p.Commits.Nodes {
-			merged = append(merged, c.Commit)
-		}
-	}
-	if h.Base, err = s.reportedOnEach(ctx, base); err == nil {
-		h.Merged, err = s.reportedOnEach(ctx, merged)
+	base, merged := n.commits()
+	if h.Base, err = reportedOnEach(base); err == nil {
+		h.Merged, err = reportedOnEach(merged)
 	}
 	if h.Known = err == nil; h.Known {
 		s.histories.Put(branch, h)
@@ -129,15 +150,12 @@ func (s *Checks) historyOf(ctx context.Context, branch string, n nearBranch) (h 
 	return h, err
 }
 
-func (s *Checks) reportedOnEach(ctx context.Context, commits []namedCommit) (all [][]sia.Reported, err error) {
+func reportedOnEach(commits []namedCommit) (all [][]sia.Reported, err error) {
 	for _, c := range commits {
-		got := c.reported()
 		if rollup := c.StatusCheckRollup; rollup != nil && !rollup.Contexts.isWhole() {
-			if got, err = s.reportedOn(ctx, c.OID); err != nil {
-				return nil, err
-			}
+			return nil, errIncomplete
 		}
-		all = append(all, got)
+		all = append(all, c.reported())
 	}
 	return all, nil
 }
@@ -175,8 +193,10 @@ func (s *Checks) fetchHistory(ctx context.Context, branch string) (History, erro
 	if s.graphql.available() {
 		q := s.graphql.query()
 		q.addHistory(branch)
-		if got, err := graphqlRepository[nearBranch](ctx, s.graphql, q); err == nil {
-			return s.historyOf(ctx, branch, *got)
+		if got, err := graphqlWhole[nearBranch](ctx, s.graphql, q); err == nil {
+			if h, err := s.historyOf(branch, *got); err == nil {
+				return h, nil
+			}
 		}
 	}
 	return s.historyOverREST(ctx, branch)

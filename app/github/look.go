@@ -59,8 +59,8 @@ type LookAt struct {
 const MaxEarlier = 5
 
 // Look reads a pull request and its mergeability, and the checks of a commit and of its base. It takes one request
-// with GraphQL. If that fails, or if the response has more than one page, it reads the pull request and the checks
-// over REST, without the base and earlier heads.
+// with GraphQL for each page of the longest list. If that fails, or takes more than ten requests, it reads the pull
+// request and the checks over REST, without the base and earlier heads.
 func (s *Checks) Look(ctx context.Context, at LookAt) (Look, error) {
 	if look, complete := s.lookGraphQL(ctx, at); complete {
 		return look, nil

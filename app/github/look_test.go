@@ -17,6 +17,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/gate"
 	"github.com/sia-bot/sia/sim/ghsim"
+	"github.com/sia-bot/sia/sim/ghsim/conformance"
 )
 
 // twice is a workflow that runs for a push and for a pull request, with a job that is skipped in one of the runs.
@@ -88,12 +89,6 @@ func TestLook(t *testing.T) {
 	fresh := s.app.Repo(s.in, s.repo.Name())
 	rest, err := fresh.Checks.Look(ctx, github.LookAt{SHA: head, Pull: pull})
 	check(t, err)
-	byContext := func(a, b gate.Status) int { return cmp.Compare(a.Context, b.Context) }
-	slices.SortFunc(rest.Checks.Statuses, byContext)
-	slices.SortFunc(byGraphQL.Checks.Statuses, byContext)
-	if s := rest.Checks.Statuses; len(s) != 2 || s[0].State != "failure" || s[1].State != "pending" {
-		t.Errorf("statuses %+v", s)
-	}
 	if rest.WorkflowsKnown || len(rest.Checks.Runs) < 4 {
 		t.Errorf("over REST: %+v", rest)
 	}
@@ -102,6 +97,18 @@ func TestLook(t *testing.T) {
 	if len(rest.Workflows) < 3 {
 		t.Errorf("%d runs of workflows", len(rest.Workflows))
 	}
+	sameLook(t, rest, byGraphQL)
+	if s := rest.Checks.Statuses; len(s) != 2 || s[0].State != "failure" || s[1].State != "pending" {
+		t.Errorf("statuses %+v", s)
+	}
+}
+
+// sameLook compares a look over REST, with the workflow runs, with one over GraphQL. It sorts both.
+func sameLook(t *testing.T, rest, byGraphQL github.Look) {
+	t.Helper()
+	byContext := func(a, b gate.Status) int { return cmp.Compare(a.Context, b.Context) }
+	slices.SortFunc(rest.Checks.Statuses, byContext)
+	slices.SortFunc(byGraphQL.Checks.Statuses, byContext)
 	byID := func(a, b github.CheckRun) int { return cmp.Compare(a.ID, b.ID) }
 	slices.SortFunc(rest.Checks.Runs, byID)
 	slices.SortFunc(byGraphQL.Checks.Runs, byID)
@@ -113,6 +120,133 @@ func TestLook(t *testing.T) {
 		cmpopts.IgnoreFields(github.Mergeability{}, "Base", "Blocked"),
 		cmpopts.IgnoreFields(github.PullState{}, "HeadBy")); d != "" {
 		t.Errorf("REST against GraphQL:\n%s", d)
+	}
+}
+
+// queries counts the requests over GraphQL of one look.
+type queries struct {
+	n  int
+	on func(query int) *ghsim.Fault // called before each is answered; nil: all are answered
+}
+
+// lookAnew makes a look with a new client, which has cached nothing and does not avoid GraphQL.
+func (s *site) lookAnew(t *testing.T, q *queries, at github.LookAt) github.Look {
+	t.Helper()
+	s.sim.ClearFaults()
+	q.n = 0
+	s.sim.FailRequests(func(r *http.Request) *ghsim.Fault {
+		if !strings.HasSuffix(r.URL.Path, "/graphql") {
+			return nil
+		}
+		if q.n++; q.on == nil {
+			return nil
+		}
+		return q.on(q.n)
+	})
+	app, err := github.New(s.cfg)
+	check(t, err)
+	got, err := app.Repo(s.in, s.repo.Name()).Checks.Look(context.Background(), at)
+	check(t, err)
+	return got
+}
+
+func moreChecks(t *testing.T, s *site, head, app string, n int) {
+	t.Helper()
+	for i := range n {
+		_, err := s.sim.CreateCheck(full, head, ghsim.AppCheck{App: app, Name: fmt.Sprint("lint ", i),
+			Conclusion: "success"})
+		check(t, err)
+	}
+}
+
+// A head with more check suites, and more check runs in two of them, than a page has is read whole, in as many requests
+// as the largest suite has pages. If a list grows in the meantime, it is read again.
+func TestLookAtManyChecks(t *testing.T) {
+	t.Parallel()
+	s := open(t, ghsim.Config{Wrap: conformance.New(t).Middleware})
+	const to16 = "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]"
+	head, err := s.sim.PushFiles(full, "main", "ann", "CI", map[string]string{
+		".github/workflows/ci.yml": "on: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n" +
+			"    strategy: {matrix: {a: " + to16 + ", b: " + to16 + "}}\n    steps: [{run: \"true\"}]\n"})
+	check(t, err)
+	moreChecks(t, s, head, "app", 150)
+	for i := range 70 {
+		moreChecks(t, s, head, fmt.Sprint("app", i), 1)
+	}
+	check(t, s.sim.WaitIdle(context.Background()))
+	runs := 16*16 + 150 + 70
+	growing := func(app string) func(int) *ghsim.Fault {
+		return func(query int) *ghsim.Fault {
+			if query == 2 {
+				moreChecks(t, s, head, app, 1)
+			}
+			return nil
+		}
+	}
+	for _, tt := range []struct {
+		name string
+		on   func(query int) *ghsim.Fault
+		more int // check runs
+		want int // requests
+	}{
+		{"nothing changes", nil, 0, 3},
+		{"a suite grows", growing("app"), 1, 2 + 3},
+		{"there is another suite", growing("another app"), 1, 2 + 3},
+	} {
+		q := &queries{on: tt.on}
+		at := github.LookAt{SHA: head, Base: head}
+		got := s.lookAnew(t, q, at)
+		if runs += tt.more; q.n != tt.want || len(got.Checks.Runs) != runs || len(got.Base.Checks.Runs) != runs {
+			t.Errorf("%s: %d check runs in %d requests, want %d in %d", tt.name, len(got.Checks.Runs), q.n, runs, tt.want)
+		}
+		rest := s.lookAnew(t, &queries{on: func(int) *ghsim.Fault { return &ghsim.Fault{Status: 404} }}, at)
+		rest.Workflows, rest.WorkflowsKnown, err = s.repo.Actions.Workflows(context.Background(), head)
+		check(t, err)
+		got.Base = nil
+		sameLook(t, rest, got)
+	}
+	q := &queries{}
+	near := s.lookAnew(t, q, github.LookAt{SHA: head, Branch: "main"}).History.Base[0]
+	if q.n != (runs+99)/100 || len(near) != runs-1 { // "lint 0" of "app" is there twice
+		t.Errorf("%d of %d checks reported, in %d requests", len(near), runs, q.n)
+	}
+}
+
+// If a further page can't be read, or the pages never end, the look is read over REST.
+func TestLookAtPagesThatFail(t *testing.T) {
+	t.Parallel()
+	s := open(t, ghsim.Config{NoWorkflows: true})
+	moreChecks(t, s, s.head, "app", 101)
+	second := func(body string) func(int) *ghsim.Fault {
+		return func(query int) *ghsim.Fault {
+			if query == 2 {
+				return &ghsim.Fault{Status: 200, Body: body}
+			}
+			return nil
+		}
+	}
+	endless := func(suites int) *ghsim.Fault {
+		page := fmt.Sprintf(`{"totalCount":%d,"pageInfo":{"hasNextPage":true,"endCursor":"x"},"nodes":[]}`, suites)
+		return &ghsim.Fault{Status: 200, Body: `{"data":{"of0":{"page":` + page +
+			`},"repository":{"object":{"id":"C","checkSuites":` + page + `,"status":null}}}}`}
+	}
+	for name, tt := range map[string]struct {
+		on   func(query int) *ghsim.Fault
+		want int // requests over GraphQL
+	}{
+		"an error":          {second(`{"errors":[{"type":"INTERNAL","message":"Something went wrong"}]}`), 2},
+		"an invalid cursor": {second(`{"data":null,"errors":[{"type":"INVALID_CURSOR_ARGUMENTS","message":"x"}]}`), 2},
+		"no object":         {second(`{"data":{}}`), 2},
+		"no page":           {second(`{"data":{"of0":{}}}`), 2},
+		"no list":           {second(`{"data":{"of0":{"page":{"totalCount":101,"pageInfo":{"hasNextPage":false}}}}}`), 2},
+		"no end":            {func(int) *ghsim.Fault { return endless(1) }, 10},
+		"always another":    {endless, 10},
+	} {
+		q := &queries{on: tt.on}
+		got := s.lookAnew(t, q, github.LookAt{SHA: s.head})
+		if q.n != tt.want || len(got.Checks.Runs) != 101 || got.WorkflowsKnown {
+			t.Errorf("%s: %d check runs after %d requests over GraphQL", name, len(got.Checks.Runs), q.n)
+		}
 	}
 }
 

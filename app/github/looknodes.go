@@ -10,20 +10,8 @@ import (
 	"github.com/sia-bot/sia/sia/gate"
 )
 
-// graphqlConnection is a page of a connection.
-type graphqlConnection[T any] struct {
-	PageInfo *struct {
-		HasNextPage bool `json:"hasNextPage"`
-	} `json:"pageInfo"`
-	Nodes []T `json:"nodes"`
-}
-
-// isWhole reports whether the response has the page, and it is the only one.
-func (c *graphqlConnection[T]) isWhole() bool {
-	return c != nil && c.PageInfo != nil && !c.PageInfo.HasNextPage && c.Nodes != nil
-}
-
 type suiteNode struct {
+	ID         string  `json:"id"`
 	DatabaseID int64   `json:"databaseId"`
 	Status     string  `json:"status"`
 	Conclusion *string `json:"conclusion"`
@@ -76,8 +64,23 @@ type statusNode struct {
 }
 
 type commitNode struct {
-	CheckSuites *graphqlConnection[suiteNode] `json:"checkSuites"`
-	Status      json.RawMessage               `json:"status"` // a [statusNode]; null: none was set
+	ID          string                         `json:"id"`
+	CheckSuites *graphqlConnection[*suiteNode] `json:"checkSuites"`
+	Status      json.RawMessage                `json:"status"` // a [statusNode]; null: none was set
+}
+
+// next returns the next pages of the check suites and of the check runs of each.
+func (n *commitNode) next() []pageAfter {
+	if n == nil || n.CheckSuites == nil {
+		return nil
+	}
+	pages := n.CheckSuites.next(n.ID, suitesPage)
+	for _, s := range n.CheckSuites.Nodes {
+		if s != nil {
+			pages = append(pages, s.CheckRuns.next(s.ID, runsPage)...)
+		}
+	}
+	return pages
 }
 
 // pullNode is a pull request.
@@ -141,9 +144,25 @@ type lookAnswer struct {
 	nearBranch
 }
 
+// next returns the next pages of all connections.
+func (a *lookAnswer) next() []pageAfter {
+	pages := append(a.nearBranch.next(), append(a.Object.next(), a.Base.next()...)...)
+	for _, n := range a.earlierNodes() {
+		pages = append(pages, n.next()...)
+	}
+	if a.PullRequest != nil {
+		pages = append(pages, a.PullRequest.PotentialMergeCommit.next()...)
+	}
+	return pages
+}
+
+func (a *lookAnswer) earlierNodes() [MaxEarlier]*commitNode {
+	return [...]*commitNode{a.Earlier0, a.Earlier1, a.Earlier2, a.Earlier3, a.Earlier4}
+}
+
 // earlier returns the looks at the first n earlier heads, or nil if one is incomplete.
 func (a *lookAnswer) earlier(n int) []Look {
-	all := [MaxEarlier]*commitNode{a.Earlier0, a.Earlier1, a.Earlier2, a.Earlier3, a.Earlier4}
+	all := a.earlierNodes()
 	var out []Look
 	for _, node := range all[:n] {
 		look, complete := node.look()
@@ -168,14 +187,14 @@ func (n *commitNode) statuses() (out []gate.Status, complete bool) {
 	return out, status.Contexts != nil
 }
 
-// look returns the checks of a commit. complete is false if there are more, or the response lacks a part.
+// look returns the checks of a commit. complete is false if the response lacks a part.
 func (n *commitNode) look() (look Look, complete bool) {
 	if n == nil || !n.CheckSuites.isWhole() {
 		return Look{}, false
 	}
 	look.WorkflowsKnown = true
 	for _, s := range n.CheckSuites.Nodes {
-		if !s.CheckRuns.isWhole() {
+		if s == nil || !s.CheckRuns.isWhole() {
 			return Look{}, false
 		}
 		look.addSuite(s)
@@ -186,7 +205,7 @@ func (n *commitNode) look() (look Look, complete bool) {
 
 // addSuite adds the check runs of a check suite. A suite of GitHub Actions is a workflow run; GraphQL does not have
 // the number of its latest attempt.
-func (l *Look) addSuite(s suiteNode) {
+func (l *Look) addSuite(s *suiteNode) {
 	var appID int64
 	slug := ""
 	if s.App != nil {

@@ -9,28 +9,36 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// judgesFragment selects the checks of a commit. REST needs three or more requests for that.
+// judgesFragment selects the checks of a commit. REST needs three or more requests for that. The pages continue its
+// connections.
 // https://docs.github.com/en/graphql/reference/objects#checksuite
-const judgesFragment = `fragment judges on Commit {
-	checkSuites(first: 60) {
-		pageInfo { hasNextPage }
+const (
+	judgesFragment = `fragment judges on Commit {
+		id checkSuites(first: 60) ` + suiteNodes + `
+		status { contexts { context state description targetUrl createdAt avatarUrl } }
+	}`
+	suiteNodes = `{
+		totalCount pageInfo { hasNextPage endCursor }
 		nodes {
-			databaseId status conclusion
+			id databaseId status conclusion
 			app { databaseId slug }
 			workflowRun {
 				databaseId event createdAt url file { path repositoryName } workflow { name resourcePath }
 			}
-			checkRuns(first: 100, filterBy: {checkType: ALL}) {
-				pageInfo { hasNextPage }
-				nodes {
-					databaseId name status conclusion startedAt completedAt detailsUrl url
-					title summary annotations { totalCount }
-				}
-			}
+			checkRuns(first: 100, filterBy: {checkType: ALL}) ` + runNodes + `
 		}
-	}
-	status { contexts { context state description targetUrl createdAt avatarUrl } }
-}`
+	}`
+	runNodes = `{
+		totalCount pageInfo { hasNextPage endCursor }
+		nodes {
+			databaseId name status conclusion startedAt completedAt detailsUrl url
+			title summary annotations { totalCount }
+		}
+	}`
+	suitesPage = "... on Commit { page: checkSuites(first: 60, after: $after%[1]d) " + suiteNodes + " }"
+	runsPage   = "... on CheckSuite { page: checkRuns(first: 100, after: $after%[1]d, filterBy: {checkType: ALL}) " +
+		runNodes + " }"
+)
 
 // The optional parts of the query for a look: the pull request with the checks of its test merge, and the checks of
 // its base.
@@ -44,7 +52,7 @@ const (
 	baseSelection = ` base: object(expression: $base) { ...judges }`
 )
 
-// lookGraphQL is Look in one request. complete is false if the response is incomplete, or GraphQL fails.
+// lookGraphQL is Look with GraphQL. complete is false if the response is incomplete, or GraphQL fails.
 func (s *Checks) lookGraphQL(ctx context.Context, at LookAt) (look Look, complete bool) {
 	if !s.graphql.available() {
 		return Look{}, false
@@ -66,7 +74,7 @@ func (s *Checks) lookGraphQL(ctx context.Context, at LookAt) (look Look, complet
 	if at.Branch != "" && !known {
 		q.addHistory(at.Branch)
 	}
-	got, err := graphqlRepository[lookAnswer](ctx, s.graphql, q)
+	got, err := graphqlWhole[lookAnswer](ctx, s.graphql, q)
 	if err != nil { // REST, with its smaller requests, may not time out
 		s.app.log.DebugContext(ctx, "what judges a commit is read over REST", "error", err)
 		s.graphql.avoid(err)
@@ -87,8 +95,7 @@ func (s *Checks) lookGraphQL(ctx context.Context, at LookAt) (look Look, complet
 	}
 	look.clearOwnRepository(cmp.Or(got.NameWithOwner, s.repo.String()))
 	if look.History = cached; at.Branch != "" && !known {
-		var err error
-		if look.History, err = s.historyOf(ctx, at.Branch, got.nearBranch); err != nil {
+		if look.History, err = s.historyOf(at.Branch, got.nearBranch); err != nil {
 			return Look{}, false
 		}
 	}

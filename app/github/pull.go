@@ -148,7 +148,7 @@ func (r *Repo) Pull(ctx context.Context, number int) (Pull, error) {
 // body first, unless that was read within the last seconds.
 // https://docs.github.com/en/rest/pulls/pulls#update-a-pull-request
 func (r *Repo) EditPull(ctx context.Context, number int, text string) error {
-	now, known := r.bodies.Get(number)
+	now, known := r.Checks.bodies.Get(number)
 	if !known {
 		p, err := r.Pull(ctx, number)
 		if err != nil {

@@ -31,7 +31,6 @@ type Repo struct {
 	used         time.Time  // guarded by installation.mu
 
 	permissions *expiring.Map[string, string] // by login
-	bodies      *expiring.Map[int, string]    // of pull requests that were just read
 }
 
 // conn is an authenticated connection to one repository, which all parts of a [Repo] share. It has no methods.
@@ -84,7 +83,6 @@ func (in *installation) connect(a *App, repo sia.Repo) *Repo {
 		conn:         &conn{app: a, repo: repo},
 		installation: in.id,
 		permissions:  expiring.New[string, string](a.cfg.Now, permissionTTL, 1000),
-		bodies:       expiring.New[int, string](a.cfg.Now, bodyTTL, 100),
 	}
 	if !validName(repo.Owner) || !validName(repo.Name) {
 		err := &sia.Error{Op: "reach repository", Message: fmt.Sprintf("%q is not the name of a repository", repo.String()),
@@ -112,8 +110,9 @@ func (in *installation) connect(a *App, repo sia.Repo) *Repo {
 		names:    expiring.New[int64, string](a.cfg.Now, historyTTL, 100),
 	}
 	r.Checks = &Checks{
-		conn: r.conn, actions: r.Actions, rules: r.Rules, bodies: r.bodies,
+		conn: r.conn, actions: r.Actions, rules: r.Rules,
 		histories: expiring.New[string, History](a.cfg.Now, historyTTL, 100),
+		bodies:    expiring.New[int, string](a.cfg.Now, bodyTTL, 100),
 	}
 	r.CheckRuns = &CheckRuns{r.conn, r.Checks}
 	return r

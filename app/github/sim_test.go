@@ -27,6 +27,7 @@ import (
 type site struct {
 	sim   *ghsim.Server
 	app   *github.App
+	cfg   github.Config // of the app
 	repo  *github.Repo
 	in    int64
 	simID int64 // id of the app
@@ -80,9 +81,10 @@ func open(t *testing.T, cfg ghsim.Config) *site {
 		t.Fatal(err)
 	}
 	s := &site{sim: sim, in: in, simID: registered.ID, head: made.Head}
-	s.app, err = github.New(github.Config{AppID: registered.ID, PrivateKey: registered.PrivateKeyPEM,
+	s.cfg = github.Config{AppID: registered.ID, PrivateKey: registered.PrivateKeyPEM,
 		BaseURL: sim.APIURL(), Secrets: &secret.Masker{}, WriteBurst: 100, Writes: github.Uncounted{},
-		Now: func() time.Time { return time.Now().Add(s.ahead) }})
+		Now: func() time.Time { return time.Now().Add(s.ahead) }}
+	s.app, err = github.New(s.cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -115,6 +115,7 @@ func faults() []planted {
 		{fact: "graphql/one-request", on: anyLook, do: set("data.repository.object.checkSuites.nodes", []any{}),
 			also: []string{"graphql/capitals"}},
 		{fact: "graphql/errors-beside-data", on: anyLook, do: dropped("errors")},
+		{fact: "graphql/pages", on: `^POST api/graphql .*on CheckSuite`, do: set("data.node.checkRuns.nodes", []any{})},
 		{fact: "graphql/capitals", on: anyLook, do: replaced(`"COMPLETED"`, `"completed"`),
 			also: []string{"graphql/one-request"}},
 		{fact: "addresses/derived", on: `^GET  $`, do: set("html_url", "https://elsewhere.example.com/")},

@@ -30,7 +30,7 @@ func graphQL() []Fact {
 		},
 	}, {
 		ID: "graphql/errors-beside-data",
-		Text: "An answer may hold errors beside data, or a part of the lists. Then REST is asked, and for ten " +
+		Text: "An answer may hold errors beside data, or lack a list. Then REST is asked, and for ten " +
 			"minutes GraphQL is not.",
 		Source: "graphql/guides/forming-calls-with-graphql",
 		Needs:  needs,
@@ -39,6 +39,28 @@ func graphQL() []Fact {
 			a := t.look(Pull{Number: 1 << 30, Head: p.Head})
 			t.Equal("what is wrong with a pull request that there is not", a.Str("errors.0.type"), "NOT_FOUND")
 			t.Equal("the commit beside it", a.Str("data.repository.object.oid"), p.Head)
+		},
+	}, {
+		ID: "graphql/pages",
+		Text: "A list has pages of at most 100 nodes. The global id of the object and a cursor lead to the next one. " +
+			"A list that changes in the meantime is read again, and after ten requests REST is asked.",
+		Source: "graphql/guides/using-pagination-in-the-graphql-api",
+		Needs:  needs,
+		Probe: func(t *Try) {
+			p := t.sharedPull()
+			t.checkRun(p.Head, mark+"-page", "success")
+			run := t.checkRun(p.Head, mark+"-page", "success")
+			suite := t.Want(t.Get("/check-suites/%d", run.Int("check_suite.id")), http.StatusOK)
+			page := func(after any) Answer {
+				return t.GraphQL(pageQuery, map[string]any{"id": suite.Str("node_id"), "after": after})
+			}
+			const at = "data.node.checkRuns."
+			t.Until("another check run on the second page", func() bool {
+				first := page(nil)
+				next := page(first.At(at + "pageInfo.endCursor"))
+				return next.Int(at+"nodes.0.databaseId") != 0 &&
+					next.Int(at+"nodes.0.databaseId") != first.Int(at+"nodes.0.databaseId")
+			})
 		},
 	}, {
 		ID:     "graphql/capitals",
@@ -72,6 +94,13 @@ fragment judges on Commit {
 		nodes { databaseId name status conclusion }
 	} } }
 	status { contexts { context state } }
+}`
+
+// pageQuery selects one check run of a check suite.
+const pageQuery = `query($id: ID!, $after: String) {
+	node(id: $id) { ... on CheckSuite { checkRuns(first: 1, after: $after, filterBy: {checkType: ALL}) {
+		totalCount pageInfo { hasNextPage endCursor } nodes { databaseId }
+	} } }
 }`
 
 // look reads a pull request and its head in one request.

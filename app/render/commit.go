@@ -42,7 +42,7 @@ func MergeMessage(t sia.Task) string {
 // "NO_CI" ("Skipping workflow runs"), trailers, references and mentions.
 func commitWords(s string) string {
 	s = strings.NewReplacer("[", "(", "]", ")", "***", "").Replace(oneLine(s))
-	return strings.TrimLeft(Neutralise(s), "#>-*+ ")
+	return strings.TrimLeft(copied(s), "#>-*+ ")
 }
 
 // wrap breaks a paragraph at spaces into lines of at most width characters; longer words stay whole.

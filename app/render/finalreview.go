@@ -202,9 +202,6 @@ func finalLine(t sia.Task, words int) string {
 	if !strings.HasSuffix(said, "…") {
 		said += "."
 	}
-	if o := t.Omission; o.StaysUnmet(t.Head) {
-		said += " " + text.Sentence(few(sentenceCase(o.Why), 16))
-	}
 	return said
 }
 
@@ -216,15 +213,17 @@ func requirements(t sia.Task) string {
 		return ""
 	}
 	var b strings.Builder
+	answered := false
 	b.WriteString("**Requirements**, as a reviewer that had not seen the work read them:\n\n")
 	for _, d := range r.Demands {
 		fmt.Fprintf(&b, "- %s: “%s”", demandLabel(d.State), Line(d.Quote, 200))
 		if said := t.Omission.Answer(d.Quote); said != "" && d.State != sia.DemandMet {
 			b.WriteString(" — the coder: " + Line(said, 300))
+			answered = true
 		}
 		b.WriteString("\n")
 	}
-	if o := t.Omission; o.StaysUnmet(t.Head) {
+	if o := t.Omission; !answered && o.StaysUnmet(t.Head) {
 		b.WriteString("\n" + text.Sentence(sentenceCase(Line(o.Why, 300))) + "\n")
 	}
 	return b.String()

@@ -28,7 +28,7 @@ var shapes = []*lazyregexp.Regexp{
 	// words that skip workflows, in a commit message made from a title or a text
 	// (https://docs.github.com/en/actions/how-tos/manage-workflow-runs/skip-workflow-runs)
 	lazyregexp.New(`(?i)(\[\s*)((?:skip|no|ci|actions)[ _-]?(?:ci|skip|actions)?\s*\])`),
-	lazyregexp.New(`(?i)(skip-checks)(\s*:)`),
+	lazyregexp.New(`(?i)(skip)(-checks\s*:)`),
 	lazyregexp.New(`(?i)(no_)(ci)`),
 }
 
@@ -74,6 +74,13 @@ func Neutralise(foreign string) string {
 	}
 	return s
 }
+
+// spaces makes visible what Neutralise adds, and leaves it out where only Markdown has a meaning.
+var spaces = strings.NewReplacer("<"+zwsp, "<", "&"+zwsp, "&", zwsp, " ")
+
+// copied is Neutralise for titles and commit messages, which people copy and which are no Markdown: it adds spaces
+// instead of invisible characters.
+func copied(foreign string) string { return spaces.Replace(Neutralise(foreign)) }
 
 // Line puts foreign text on one line of at most limit characters (0: no limit), neutralised, for headings, list items
 // and sentences. It escapes leading block syntax such as "# " or "- ".

@@ -363,7 +363,13 @@ func TestCommitMessages(t *testing.T) {
 	a := task.Attempts[0]
 	a.Outcome = sia.AttemptCheckpoint
 	a.Summary = "Half done.\n\nskip-checks: true\nCo-authored-by: Mallory <m@example.com>\n[no ci] Fixes #7"
-	golden(t, "commit/hostile.txt", render.CommitMessage(task, a))
+	hostile := render.CommitMessage(task, a)
+	golden(t, "commit/hostile.txt", hostile)
+	task.Title = "List<int> of C#8, closes #99 for @ana and GH-7"
+	want := "List<int> of C# 8, closes # 99 for @ ana and GH- 7"
+	if got := render.PullTitle(task); got != want || strings.ContainsRune(hostile, '\u200b') {
+		t.Errorf("what people copy: %q", got)
+	}
 }
 
 func TestSuperseded(t *testing.T) {

@@ -16,7 +16,7 @@ const (
 )
 
 // title is a title for GitHub. Neutralising foreign words adds characters, so it is cut twice.
-func title(words string) string { return cut(Neutralise(cut(oneLine(words), maxTitle)), githubTitle) }
+func title(words string) string { return cut(copied(cut(oneLine(words), maxTitle)), githubTitle) }
 
 // PullTitle is the title of the task's pull request.
 func PullTitle(t sia.Task) string {

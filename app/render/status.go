@@ -86,6 +86,9 @@ func briefProgress(t sia.Task) string {
 		lines = append(lines, "**Checks:** "+checkLine(t.Checks))
 	}
 	if said := finalLine(t, 12); said != "" {
+		if o := t.Omission; o.StaysUnmet(t.Head) {
+			said += " " + text.Sentence(few(sentenceCase(o.Why), 16))
+		}
 		lines = append(lines, said)
 	}
 	return strings.Join(lines, "  \n")

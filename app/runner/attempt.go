@@ -191,8 +191,8 @@ func (r *remoteAgent) reoffer(ctx context.Context, w store.RunnerWatch) (res age
 	if err != nil {
 		return res, false, err
 	}
-	if !slices.ContainsFunc(saved, func(t agent.Turn) bool { return t.Kind == agent.TurnModel }) {
-		saved = nil // no model answered yet: start from scratch
+	if !slices.ContainsFunc(saved, func(t agent.Turn) bool { return t.Kind == agent.TurnModel || t.Cost > 0 }) {
+		saved = nil // no model answered yet, and nothing was spent: start from scratch
 	}
 	work, err := r.encode(saved)
 	if err != nil {

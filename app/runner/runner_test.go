@@ -473,6 +473,24 @@ func TestLostRunners(t *testing.T) {
 	}
 }
 
+// The cost of calls without an answer goes along to the next runner.
+func TestCostGoesToTheNextRunner(t *testing.T) {
+	w := newWorld(t, "http://127.0.0.1:1")
+	done := w.run(t.Context(), agent.Input{Limits: agent.Limits{Credits: 60 * sia.Credit}})
+	o := w.take()
+	w.expect(http.StatusOK, o.Pass, turnPath(1), encoded(t, agent.Turn{Number: 1, Kind: agent.TurnEnd, Cost: 7}))
+	w.expect(http.StatusNoContent, o.Pass, runner.ReleasePath+"?"+runner.ReleaseLost+"=1", nil)
+	o = w.take()
+	if saved := o.Work.Input.Saved; len(saved) != 1 || saved[0].Cost != 7 {
+		t.Errorf("the next runner was given %+v", saved)
+	}
+	w.expect(http.StatusNoContent, o.Pass, runner.ResultPath, runner.JoinResult(encoded(t, runner.Outcome{
+		Result: agent.Result{End: sia.EndFinished}}), nil))
+	if got := <-done; got.err != nil {
+		t.Error(got.err)
+	}
+}
+
 // A released attempt does not count as lost, however often it is released. Until then the pass gives access to its
 // input.
 func TestAttemptIsHandedOn(t *testing.T) {

@@ -116,6 +116,19 @@ func (w *appliedEvent) saveEffects() {
 	}
 }
 
+// cancelTests cancels runs of tests that the task no longer waits for: nobody reads their results, and they would go on
+// for minutes.
+func (w *appliedEvent) cancelTests() {
+	for key, kind := range w.before.Pending {
+		if w.err != nil || !kind.RunsTests() || w.after.Pending[key] != "" || key == w.e.Effect {
+			continue
+		}
+		if err := w.s.cancelEffect(w.ctx, w.tx, key); !errors.Is(err, ErrNotFound) {
+			w.err = err
+		}
+	}
+}
+
 // queueOf returns the queue of an effect's job.
 func queueOf(f sia.Effect) string {
 	switch {

@@ -95,6 +95,7 @@ func (s *TaskStore) applyTx(
 	w.saveTask()
 	w.saveEvent(stored)
 	w.saveEffects()
+	w.cancelTests()
 	w.saveRefs()
 	w.saveAttempts()
 	w.saveCredits()

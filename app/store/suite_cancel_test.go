@@ -63,6 +63,38 @@ func testCancelRunning(t *testing.T, s *fixture) {
 	}
 }
 
+// Tests that the task no longer waits for are cancelled: they would run for minutes.
+func testCancelTests(t *testing.T, s *fixture) {
+	id := begin(t, s, 42)
+	w, started, checked := newScript(t, s), make(chan bool, 1), make(chan bool, 1)
+	w.on[sia.DoEvidence] = func(ctx context.Context, _ sia.Task, _ sia.Effect) (sia.Fact, error) {
+		started <- true
+		<-ctx.Done()
+		return nil, context.Cause(ctx)
+	}
+	w.on[sia.DoGate] = func(_ context.Context, _ sia.Task, f sia.Effect) (sia.Fact, error) {
+		checked <- true
+		return sia.Judged{SHA: f.SHA, Looked: s.clock.now(), Verdict: sia.VerdictPending,
+			Checks: []sia.Check{{Name: "test", Colour: sia.Running, Required: true}}}, nil
+	}
+	e := engine(t, s, w.handlers(), quick())
+	for _, c := range []chan bool{started, checked} {
+		select {
+		case <-c:
+		case <-patient(t).Done():
+			t.Fatal("the tests or the look did not start")
+		}
+	}
+	stopTask(t, s, id)
+	must(t, e.Idle(patient(t)))
+	if r := record(t, s, id, sia.DoEvidence); !r.Cancelled || w.count(r.Key) != 1 {
+		t.Errorf("called %d times: %+v", w.count(r.Key), r)
+	}
+	if task := replayed(t, s, id); task.State != sia.Stopped || task.Warning != "" {
+		t.Errorf("the task is %s: %s", task.State, task.Warning)
+	}
+}
+
 func testCancelSilent(t *testing.T, s *fixture) {
 	id, w, e := attempting(t, s, func(ctx context.Context) (sia.Fact, error) {
 		<-ctx.Done()

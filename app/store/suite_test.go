@@ -145,6 +145,7 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 
 		{"CancelRunning", testCancelRunning},
 		{"CancelRunningThatSaysNothing", testCancelSilent},
+		{"CancelTestsOfAStoppedTask", testCancelTests},
 		{"CancelWaiting", testCancelWaiting},
 		{"CancelPutOff", testCancelPutOff},
 		{"CancelBetweenTries", testCancelBetweenTries},

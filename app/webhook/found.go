@@ -19,7 +19,7 @@ func (in *Intake) Comments(ctx context.Context, t sia.Task, on github.Issue, com
 	for _, c := range comments {
 		found := Comment{
 			ID: c.ID, Issue: on.Number, Body: c.Body, ByApp: c.Author == self.Login, IsPull: on.IsPull,
-			IssueTitle: on.Title, IssueBody: on.Body, DefaultBranch: t.BaseBranch,
+			IssueTitle: on.Title, IssueBody: on.Body, DefaultBranch: t.BaseBranch, Edited: c.Edited,
 		}
 		for _, i := range FromComment(in.foundIntent(t, c.Author, c.AuthorID), found, self.Slug) {
 			known, err := in.Store.Applied(ctx, t.ID, i.Event.ID)

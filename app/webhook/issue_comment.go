@@ -3,6 +3,7 @@ package webhook
 import (
 	"crypto/sha256"
 	"fmt"
+	"time"
 
 	gh "github.com/google/go-github/v66/github"
 
@@ -24,7 +25,7 @@ func readIssueComment(payload any, r meta) ([]sia.Intent, *administration) {
 	c2 := Comment{
 		ID: c.GetID(), Issue: e.GetIssue().GetNumber(), Body: c.GetBody(), ByApp: c.GetUser().GetLogin() == r.slug+"[bot]",
 		IssueTitle: e.GetIssue().GetTitle(), IssueBody: e.GetIssue().GetBody(), IsPull: e.GetIssue().IsPullRequest(),
-		DefaultBranch: e.GetRepo().GetDefaultBranch(),
+		DefaultBranch: e.GetRepo().GetDefaultBranch(), Edited: c.GetUpdatedAt().Time,
 	}
 	switch e.GetAction() {
 	case "created":
@@ -85,6 +86,7 @@ type Comment struct {
 	IssueTitle    string
 	IssueBody     string
 	DefaultBranch string
+	Edited        time.Time // the last time, or when it was written; zero: not known
 }
 
 // FromComment reads a new comment, from a delivery or from a look at GitHub. The event has the comment's id, so that
@@ -94,7 +96,7 @@ func FromComment(in sia.Intent, c Comment, slug string) []sia.Intent {
 		return nil
 	}
 	in.Refs = []string{sia.IssueRef(c.Issue)}
-	in.Permission = true
+	in.Permission, in.Changed = true, c.Edited
 	in.Event.ID = fmt.Sprintf("comment/%d", c.ID)
 	switch {
 	case c.Thread != 0:

@@ -26,7 +26,8 @@ type intentRun struct {
 func (in *Intake) Take(ctx context.Context, intent sia.Intent) error {
 	t := &intentRun{Intake: in, intent: intent}
 	for _, stage := range []func(context.Context) (ended bool, err error){
-		t.find, t.register, t.dedupe, t.filter, t.dropStale, t.permit, t.allow, t.teach, t.obeyHalt, t.begin, t.apply,
+		t.find, t.register, t.dedupe, t.filter, t.dropStale, t.answerOld, t.permit, t.allow, t.teach, t.obeyHalt, t.begin,
+		t.apply,
 	} {
 		if ended, err := stage(ctx); err != nil || ended {
 			return err
@@ -205,6 +206,47 @@ func isOldLabel(current sia.Task, labelled time.Time) bool {
 		begins = current.Since
 	}
 	return !labelled.IsZero() && labelled.Before(begins.Truncate(time.Second)) // GitHub tells seconds
+}
+
+// lateComment is how much older than the end of its task a comment is that was written before it: SIA may learn a little
+// late what ended the task.
+const lateComment = time.Minute
+
+// answerOld answers a command that would start an ended task again if it was written before the task ended: GitHub may
+// deliver it hours later.
+func (t *intentRun) answerOld(ctx context.Context) (ended bool, err error) {
+	switch t.intent.Event.Fact.(type) {
+	case sia.Start, sia.Retry:
+	default:
+		return false, nil
+	}
+	if !t.intent.Event.Origin.Command || t.intent.Changed.IsZero() || len(t.targets) == 0 {
+		return false, nil
+	}
+	current := t.targets[0].current
+	if !current.State.Final() || !t.intent.Changed.Before(current.Since) {
+		return false, nil
+	}
+	log, err := t.Store.EventsInBrief(ctx, current.ID)
+	if err != nil {
+		return false, err
+	}
+	old := t.intent.Changed.Add(lateComment).Before(current.Since)
+	for _, r := range slices.Backward(log) {
+		if !r.To.Final() || r.From.Final() {
+			continue
+		}
+		by, is := r.Event.Origin.Comment, t.intent.Event.Origin.Comment
+		if by != 0 && is != 0 && t.intent.EditID == "" { // later comments have greater ids
+			old = is < by
+		}
+		break
+	}
+	if old {
+		t.say(sia.Query{Topic: "say", Text: "This was written before the task ended and arrived later, so nothing is " +
+			"started. `/sia start` starts the task again."})
+	}
+	return false, nil
 }
 
 // permit asks GitHub whether the sender may do this, and answers politely if not. GitHub gives bots no role in a

@@ -213,7 +213,7 @@ func (w *attemptWorker) endTests(
 	a := t.Attempt()
 	switch {
 	case r.effect.Run == 0 && fact.End == sia.EndFinished && fact.Reason == "" && !a.Planning && a.Demands == 0 &&
-		!a.Asked && t.Merging == nil:
+		!a.Asked && t.Merging == nil && !t.ContinuesUnjudged():
 		return func(ctx context.Context, fact *sia.AttemptEnded) (err error) {
 			fact.Claim, err = w.checkClaim(ctx, t, r.effect, *fact)
 			return err
@@ -241,7 +241,9 @@ func (w *attemptWorker) conclude(ctx context.Context, t sia.Task, r agentRun, fa
 	keep, cancel := context.WithTimeout(context.WithoutCancel(ctx), wrapUpTimeout)
 	defer cancel()
 	if f.Run == 0 && fact.End == sia.EndFinished && fact.Commit == "" && fact.Reason == "" && !t.Attempt().Planning {
-		fact.Signals = stuck.Signals(t, stuck.Judged{Empty: true})
+		if fact.Unjudged = t.ContinuesUnjudged(); !fact.Unjudged {
+			fact.Signals = stuck.Signals(t, stuck.Judged{Empty: true})
+		}
 	}
 	if err := w.decisions.decideInterrupt(keep, t, f, *fact, interrupt); err != nil {
 		return err

@@ -29,7 +29,7 @@ func (*improveSelfCmd) Help() string {
 	return "The model picks one of the files each cycle. With --repo, what is kept is a commit on a branch of its own; " +
 		"the work tree stays as it is, and SIA has to be built and started anew to work by it. Replay tasks of the " +
 		"checkout (`sia replay mine`) are played before and after. With --for, what is kept is a pull request in that " +
-		"repository.\n\n" +
+		"repository, and nothing is replayed: people judge it.\n\n" +
 		"Exits 0 when something was proposed and 1 when not."
 }
 

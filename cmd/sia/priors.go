@@ -11,7 +11,7 @@ type priorsCmd struct {
 	Export    priorsExportCmd    `cmd:"" help:"Show, or write and sign, counts of what worked here, for others to learn from." example:"sia priors export"`
 	Aggregate priorsAggregateCmd `cmd:"" help:"Put the counts of many installations together, for whoever runs a collection." example:"sia priors aggregate --out priors.txt reports/*.txt"`
 	Import    priorsImportCmd    `cmd:"" help:"Learn from other installations: from a file, or a version of a Go module." example:"sia priors import priors.txt"`
-	Show      priorsShowCmd      `cmd:"" help:"Show what was imported, and its benefit here." example:"sia priors show"`
+	Show      priorsShowCmd      `cmd:"" help:"Show what was imported, and how much its techniques help here." example:"sia priors show"`
 	Remove    priorsRemoveCmd    `cmd:"" help:"Remove imported priors." example:"sia priors remove"`
 }
 

@@ -333,6 +333,39 @@ func TestRunWithAFlakyCheck(t *testing.T) {
 	}
 }
 
+// A pass of a second run says so.
+//
+//test:thorough
+func TestRunThatPassesLater(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	temporary := t.TempDir()
+	t.Setenv("TMPDIR", temporary)
+	mend := sync.OnceFunc(func() { // the cache with which the second run begins
+		err := filepath.WalkDir(temporary, func(path string, _ os.DirEntry, err error) error {
+			if filepath.Base(path) != "ran" {
+				return err
+			}
+			return os.WriteFile(path, []byte("x\nx\nx\nx\n"), 0o600)
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	url := writer(t, "whole\n", scripted.Answer{Calls: []scripted.Call{{Name: "finish",
+		Args: map[string]any{"summary": "It is written."}}}})
+	const red = " || { echo FAILED test_a.py::test_x; exit 1; }"
+	var out strings.Builder
+	errs := &watched{until: "and is run once more:", then: mend}
+	code := runCommand(t.Context(), []string{"run", "--repo", testedClone(t), "--issue", "Write a file", "--free",
+		"--model-url", url, "--model", "m", "--approaches", "1", "--output", "json",
+		"--test", onceRed + red + "; test ! -e a.txt || test $(wc -l <$XDG_CACHE_HOME/ran) -gt 4" + red}, &out, errs)
+	var got runResult
+	if err := json.Unmarshal([]byte(out.String()), &got); err != nil || code != cli.ExitDone || !got.Passed ||
+		!got.SecondRun {
+		t.Errorf("exit %d, %v, %+v:\n%s", code, err, got, errs)
+	}
+}
+
 // The review of a change against the issue is shown: before the follow-up, and with the result.
 //
 //test:thorough

@@ -18,7 +18,7 @@ import (
 
 // ask asks the user at the terminal the task's question and forwards the answer. done: standard input has ended.
 func (r *localRun) ask(t sia.Task) (done bool, err error) {
-	about, number := render.Waiting(t), r.issue
+	about, number := waitsForUser(t), r.issue
 	var options []sia.Option
 	if e := t.Escalation; t.State == sia.Escalated {
 		about, options = fmt.Sprintf("%s\n%s", e.Blocker, e.Question), e.Options
@@ -52,7 +52,13 @@ func (r *localRun) ask(t sia.Task) (done bool, err error) {
 		r.progress("%s", text.Capital(text.Sentence(wrong)))
 		return false, nil
 	}
-	if said, _ := command.Parse(answer, "sia"); said.Teach.Learn != "" && !r.cmd.Memory {
+	said, _ := command.Parse(answer, "sia")
+	if q, _ := said.Fact.(sia.Query); q.Topic == "help" || q.Topic == "status" {
+		r.lastQuestion = ""
+		r.progress("%s\n%s", r.Style.Bold("SIA answers:"), answerHere(t, q.Topic))
+		return false, nil
+	}
+	if said.Teach.Learn != "" && !r.cmd.Memory {
 		r.progress("Without --memory, that is forgotten when this run ends.")
 	}
 	r.lastQuestion, r.answeredAt = key, time.Now()
@@ -66,10 +72,37 @@ func (r *localRun) ask(t sia.Task) (done bool, err error) {
 	return false, err
 }
 
+// waitsForUser returns what the task waits for.
+func waitsForUser(t sia.Task) string {
+	if render.AwaitsTestAcceptance(t) {
+		return "The check passes, but tests or protected files were changed: `/sia accept-tests` accepts that, `/sia stop` " +
+			"ends the run."
+	}
+	return render.Waiting(t)
+}
+
+// answerHere answers /sia help and /sia status: on GitHub, the replies are about comments and who may write them.
+func answerHere(t sia.Task, topic string) string {
+	if topic == "status" {
+		return render.Headline(t) + "."
+	}
+	said := "What you can do now:"
+	for _, o := range render.Offers(t) {
+		said += fmt.Sprintf("\n  `%s` %s", o.Write, o.Does)
+	}
+	said += "\nAlways:"
+	for _, c := range command.Commands() {
+		if c.Open || c.Name == "learn" || c.Name == "forget" || c.Name == "wrong" {
+			said += fmt.Sprintf("\n  `%s` %s", strings.TrimSpace("/sia "+c.Name+" "+c.Args), c.Does)
+		}
+	}
+	return said
+}
+
 // foldTags matches the tags with which GitHub folds a part of a comment.
 var foldTags = lazyregexp.New(`</?(?:details|summary)>`)
 
-// printReplies prints SIA's replies to commands, such as /sia help. Its open question is asked again.
+// printReplies prints SIA's replies to commands, such as /sia spent. Its open question is asked again.
 func (r *localRun) printReplies() {
 	for _, e := range r.Sim.Timeline("issue_comment.created") {
 		if e.Seq > r.lastReply && commentedAs(string(sia.DoReply))(e) {

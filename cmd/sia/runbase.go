@@ -2,13 +2,32 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
 
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia/lazyregexp"
 	"github.com/sia-bot/sia/sia/text"
 )
+
+// noRunError returns the error for a check that says nothing of the code before any change.
+func (r *localRun) noRunError(base checkResult) error {
+	said := fmt.Sprintf("`%s` says nothing of the code before any change: %s, so nothing was begun:\n%s\n", r.job.check,
+		base.noRun, excerptOf(base.log, shownLines))
+	switch {
+	case r.job.isDetected && base.noRun == lacksProgram:
+		return errors.New(said + "Install it where commands can see it, or name another command with --test")
+	case r.job.isDetected:
+		return errors.New(said + "Name the command that runs the tests with --test")
+	}
+	said += "If the change is to make the program, add `|| false` to the command"
+	if r.cmd.Test != "" {
+		return cli.Usage("%s", said)
+	}
+	return errors.New(said)
+}
 
 // untestable returns an error for a base that can't be tested here, which would make each attempt fail: its tests don't
 // end in time, or need packages that are not installed.

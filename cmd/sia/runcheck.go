@@ -27,24 +27,11 @@ const (
 	localApp   = "local"
 )
 
-// Exit statuses of a shell for a program that it can't run, and for one that does not exist.
-// https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#tag_19_08_02
+// Why the result of a check may prove nothing.
 const (
-	exitNotExecutable = 126
-	exitNotFound      = 127
+	ranNoTest    = "it runs no test"
+	lacksProgram = "a program that it needs is not there, or can't be run"
 )
-
-// Reasons why a check proves nothing.
-const (
-	noTest    = "it runs no test"
-	noProgram = "a program that it needs is not there, or can't be run"
-)
-
-// nameTest says what helps against them, if SIA chose the command.
-var nameTest = map[string]string{
-	noTest:    "Name the command that runs the tests with --test",
-	noProgram: "Install it where commands can see it, or name another command with --test",
-}
 
 // checkResult is the result of one run of the test command.
 type checkResult struct {
@@ -52,7 +39,7 @@ type checkResult struct {
 	log    string
 	setup  string // error of setup; empty: it succeeded
 	took   time.Duration
-	noRun  string // why the result proves nothing: no test ran, or a program is missing; empty: it is valid
+	noRun  string // ranNoTest or lacksProgram; empty: the result is valid
 	err    error  // the command could not be run
 
 	timedOut bool // the command was ended after its time
@@ -111,11 +98,11 @@ func (r *localRun) checkWith(ctx context.Context, sha, command string) (out chec
 	out = checkResult{passed: res.OK(), log: string(res.Output), setup: failed, took: res.Duration,
 		timedOut: res.Ended == sandbox.ByTime}
 	if out.passed && agent.RanNoTests(command, res.Output) {
-		out.passed, out.log, out.noRun = false, out.log+"\nNo test was run.", noTest
+		out.passed, out.log, out.noRun = false, out.log+"\nNo test was run.", ranNoTest
 		return out
 	}
-	if res.ExitCode == exitNotExecutable || res.ExitCode == exitNotFound || lacksRunner(command, res.Output) {
-		out.noRun = noProgram
+	if res.NotStarted() || !out.passed && lacksRunner(command, res.Output) {
+		out.noRun = lacksProgram
 	}
 	if failed != "" && !out.passed && !r.setupNeedless {
 		out.log = "Setup failed:\n" + failed + "\n" + out.log
@@ -139,13 +126,17 @@ func (c checkResult) failedTests(ctx context.Context) (names []string) {
 }
 
 // failsAsBase reports whether a check of a change failed only in tests that failed now and then without any change, as
-// far as its log names tests.
+// far as its log names tests: what else it says of failures, such as a crash, was in the log without any change, too.
 func (r *localRun) failsAsBase(ctx context.Context, c checkResult) bool {
 	if len(r.flaky) == 0 || c.passed || c.timedOut || c.err != nil || ctx.Err() != nil {
 		return false
 	}
 	names := c.failedTests(ctx)
-	return len(names) > 0 && !slices.ContainsFunc(names, func(n string) bool { return !slices.Contains(r.flaky, n) })
+	if len(names) == 0 || slices.ContainsFunc(names, func(n string) bool { return !slices.Contains(r.flaky, n) }) {
+		return false
+	}
+	rep, err := failure.Read(ctx, strings.NewReader(c.log), failure.Options{Green: strings.NewReader(r.flakyLog)})
+	return err == nil && rep.Signature == ""
 }
 
 // passedLater reports whether the check failed on a head before it passed.

@@ -35,19 +35,23 @@ func TestFailsAsBase(t *testing.T) {
 		base, change checkResult
 		want         bool
 	}{
-		"the same test":     {base, checkResult{log: x}, true},
-		"another":           {base, checkResult{log: y}, false},
-		"another, too":      {base, checkResult{log: x + y}, false},
-		"one of them":       {checkResult{log: x + y}, checkResult{log: y}, true},
-		"it names none":     {base, checkResult{log: "exit status 1"}, false},
-		"base names none":   {checkResult{log: "exit status 1"}, checkResult{log: x}, false},
-		"out of time":       {base, checkResult{log: x, timedOut: true}, false},
-		"it was not run":    {base, checkResult{log: x, err: errors.New("no sandbox")}, false},
-		"it passes":         {base, checkResult{log: x, passed: true}, false},
-		"too many to name":  {base, checkResult{log: x + manyFailed()}, false},
+		"the same test":        {base, checkResult{log: x}, true},
+		"another":              {base, checkResult{log: y}, false},
+		"another, too":         {base, checkResult{log: x + y}, false},
+		"one of them":          {checkResult{log: x + y}, checkResult{log: y}, true},
+		"it names none":        {base, checkResult{log: "exit status 1"}, false},
+		"base names none":      {checkResult{log: "exit status 1"}, checkResult{log: x}, false},
+		"out of time":          {base, checkResult{log: x, timedOut: true}, false},
+		"it was not run":       {base, checkResult{log: x, err: errors.New("no sandbox")}, false},
+		"it passes":            {base, checkResult{log: x, passed: true}, false},
+		"too many to name":     {base, checkResult{log: x + manyFailed()}, false},
+		"a compile error, too": {base, checkResult{log: x + "main.c:3:5: error: expected ';' before 'return'\n"}, false},
+		"a crash, too":         {base, checkResult{log: x + "Segmentation fault (core dumped)\n"}, false},
+		"another time and line": {checkResult{log: x + "1 failed, 3 passed in 0.1s\nmake: *** [Makefile:3: test] Error 1\n"},
+			checkResult{log: x + "1 failed, 5 passed in 0.2s\nmake: *** [Makefile:4: test] Error 1\n"}, true},
 		"the base has many": {checkResult{log: manyFailed()}, checkResult{log: "FAILED test_a.py::test_1\n"}, false},
 	} {
-		r := localRun{flaky: c.base.failedTests(t.Context())}
+		r := localRun{flaky: c.base.failedTests(t.Context()), flakyLog: c.base.log}
 		if got := r.failsAsBase(t.Context(), c.change); got != c.want {
 			t.Errorf("%s: %v, with %q", name, got, r.flaky)
 		}

@@ -54,6 +54,7 @@ type localRun struct {
 	kept              string   // commit that the run last set the result's branch to; empty: none
 	baseOK            bool     // the test command passes without any change
 	flaky             []string // tests that failed without any change, where the test command then passed
+	flakyLog          string   // log of that failure
 	setupNeedless     bool     // setup fails without any change, and the test command passes without it
 	outputMu          sync.Mutex
 	step              atomic.Pointer[string] // step of the running check; nil: none is running
@@ -178,9 +179,8 @@ func (r *localRun) play() (out runResult, err error) {
 	if base.setup != "" && !base.passed {
 		return out, r.setupError(base)
 	}
-	if base.noRun != "" && r.job.isDetected {
-		return out, fmt.Errorf("`%s` says nothing of the code before any change: %s, so nothing was begun:\n%s\n%s",
-			r.job.check, base.noRun, excerptOf(base.log, shownLines), nameTest[base.noRun])
+	if base.noRun == lacksProgram || base.noRun != "" && r.job.isDetected {
+		return out, r.noRunError(base)
 	}
 	if !base.passed {
 		if err := r.untestable(base); err != nil {
@@ -296,7 +296,7 @@ func (r *localRun) checkBaseAgain(first checkResult) checkResult {
 	if !again.passed || again.err != nil {
 		return first
 	}
-	r.flaky = first.failedTests(r.Ctx)
+	r.flaky, r.flakyLog = first.failedTests(r.Ctx), first.log
 	then := "Where only the same tests fail on a change, it is run once more, too"
 	if len(r.flaky) == 0 {
 		then = "It does not say which tests failed, so it is not run again where it fails on a change"
@@ -324,7 +324,7 @@ func (r *localRun) setupError(base checkResult) error {
 	}
 	then := "Give other commands with --setup, or the hosts that they need with --setup-hosts (now " + hosts + ")"
 	switch {
-	case strings.Contains(base.setup, fmt.Sprintf("\nexit status %d\n", exitNotFound)):
+	case strings.Contains(base.setup, "\nexit status 127\n"): // of a shell for a program that does not exist
 		then = "A program that setup needs is not installed, or not where commands can see it: in /usr, or in the folder " +
 			"of a toolchain that is in PATH. Install it, or give other commands with --setup"
 	case unreachable:

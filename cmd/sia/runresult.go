@@ -14,7 +14,6 @@ import (
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/app"
-	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/gate"
@@ -106,8 +105,10 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 		out.Reason = "the check passes, but tests or protected files were changed, and a person has to accept that"
 	case t.State == sia.OnHold && t.Pause != nil && !r.interactive: // no user can resume it
 		out.Reason = t.Pause.Reason
+	case t.Ended == "@"+runUser+" said `/sia stop`":
+		out.Reason = "you stopped it"
 	default:
-		out.Reason = render.Waiting(t)
+		out.Reason = waitsForUser(t)
 	}
 	question := ""
 	if e := t.Escalation; t.State == sia.Escalated {

@@ -3,11 +3,14 @@ package ghsim_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sia-bot/sia/sim/ghsim"
 )
 
 const (
@@ -161,6 +164,99 @@ func TestGraphQLAnswersWhatWasSelected(t *testing.T) {
 		`"status":{"contexts":[{"context":"ci/outside","state":"SUCCESS"}]}}}}}`
 	if got := strings.TrimSpace(text); got != want {
 		t.Errorf("answer %s, want %s", got, want)
+	}
+}
+
+// graphql sends a query about a commit of acme/shop.
+func (s *sim) graphql(query, commit string, vars map[string]any) any {
+	s.t.Helper()
+	all := map[string]any{"owner": "acme", "name": "shop", "commit": commit}
+	maps.Copy(all, vars)
+	body, err := json.Marshal(map[string]any{"query": query, "variables": all})
+	must(s.t, err)
+	_, text := s.do("POST", "/api/graphql", s.token(nil), string(body))
+	var got any
+	must(s.t, json.Unmarshal([]byte(text), &got))
+	return got
+}
+
+// Lists come in pages. A cursor stays at its check run when newer ones are added before it.
+// https://docs.github.com/en/graphql/guides/using-pagination-in-the-graphql-api
+func TestGraphQLPages(t *testing.T) {
+	s := newSim(t, nil)
+	r, err := s.Repo(repoName)
+	must(t, err)
+	made := func(n int) {
+		for range n {
+			_, err := s.CreateCheck(repoName, r.Head, ghsim.AppCheck{App: "ci", Name: "test", Conclusion: "success"})
+			must(t, err)
+		}
+	}
+	made(120)
+	const runs = ` { totalCount pageInfo { hasNextPage endCursor } nodes { databaseId } } `
+	got := at(s.graphql(`query($owner: String!, $name: String!, $commit: String!) {
+		repository(owner: $owner, name: $name) { object(expression: $commit) { ... on Commit { id
+			checkSuites(first: 1) { nodes { id checkRuns(first: 100)`+runs+`} } } } } }`, r.Head, nil),
+		"data", "repository", "object")
+	suite := at(got, "checkSuites", "nodes", 0)
+	first := at(suite, "checkRuns")
+	made(1)
+	const next = `query($id: ID!, $after: String!) { runs: node(id: $id) { ... on CheckSuite {
+		checkRuns(first: 100, after: $after)` + runs + `} } }`
+	after := map[string]any{"id": at(suite, "id"), "after": at(first, "pageInfo", "endCursor")}
+	second := at(s.graphql(next, r.Head, after), "data", "runs", "checkRuns")
+	seen := map[any]bool{}
+	for _, page := range []any{first, second} {
+		for _, run := range at(page, "nodes").([]any) {
+			seen[at(run, "databaseId")] = true
+		}
+	}
+	if len(seen) != 120 || at(first, "totalCount") != 120.0 || at(second, "totalCount") != 121.0 ||
+		at(first, "pageInfo", "hasNextPage") != true || at(second, "pageInfo", "hasNextPage") != false {
+		t.Errorf("%d check runs: %v, %v", len(seen), at(first, "pageInfo"), second)
+	}
+	for name, vars := range map[string]map[string]any{
+		"INVALID_CURSOR_ARGUMENTS": {"id": at(suite, "id"), "after": "x"},
+		"NOT_FOUND":                {"id": "CS_x", "after": "x"},
+	} {
+		if got := at(s.graphql(next, r.Head, vars), "errors", 0, "type"); got != name {
+			t.Errorf("%v, want %s", got, name)
+		}
+	}
+	byCommit := at(s.graphql(`query($id: ID!) { it: node(id: $id) { ... on Commit { oid } } }`, "",
+		map[string]any{"id": at(got, "id")}), "data", "it", "oid")
+	if byCommit != r.Head {
+		t.Errorf("commit %v, want %s", byCommit, r.Head)
+	}
+}
+
+// Queries beyond GitHub's limits are refused.
+// https://docs.github.com/en/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api#node-limit
+func TestGraphQLNodeLimit(t *testing.T) {
+	s := newSim(t, nil)
+	r, err := s.Repo(repoName)
+	must(t, err)
+	for _, c := range []struct {
+		selection string
+		want      any
+	}{
+		{"checkSuites(first: 100) { nodes { checkRuns(first: 100) { nodes { name } } } }", nil},
+		{"checkSuites(first: 101) { nodes { status } }", "EXCESSIVE_PAGINATION"},
+		{"checkSuites(first: $n) { nodes { status } }", "EXCESSIVE_PAGINATION"},
+		{"checkSuites(last: 0) { nodes { status } }", "ARGUMENT_LIMIT"},
+		{"checkSuites { nodes { status } }", "MISSING_PAGINATION_BOUNDARIES"},
+		{"checkSuites(first: 100) { nodes { checkRuns(first: 100) { nodes { steps(first: 50) { totalCount } } } } }",
+			"MAX_NODE_LIMIT_EXCEEDED"},
+	} {
+		variables := "query($owner: String!, $name: String!, $commit: String!"
+		if strings.Contains(c.selection, "$n") {
+			variables += ", $n: Int!"
+		}
+		got := s.graphql(variables+") { repository(owner: $owner, name: $name) { object(expression: $commit) { "+
+			"... on Commit { "+c.selection+" } } } }", r.Head, map[string]any{"n": 200})
+		if kind := at(got, "errors", 0, "type"); kind != c.want {
+			t.Errorf("%s: %v, want %v", c.selection, got, c.want)
+		}
 	}
 }
 

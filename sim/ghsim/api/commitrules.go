@@ -61,7 +61,7 @@ func ruledRef(r *model.Repository, vars map[string]any) object {
 		nodes = append(nodes, object{"type": strings.ToUpper(x.Type), "parameters": parameters})
 	}
 	return object{"webCommitSignoffRequired": r.SignOff, "ref": object{"refUpdateRule": protection,
-		"rules": connection(nodes)}}
+		"rules": object{"nodes": nodes}}}
 }
 
 // camelKeys spells the names in a rule's parameters as GraphQL does.

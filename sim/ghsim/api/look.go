@@ -5,14 +5,18 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/vektah/gqlparser/v2/ast"
+
 	"github.com/sia-bot/sia/sim/ghsim/model"
 	"github.com/sia-bot/sia/sim/ghsim/payload"
 )
 
+// headPermissions are those that the query for a head needs.
+var headPermissions = []string{"checks", "statuses", "contents", "pull_requests", "actions"}
+
 // headOf answers the query for a head: the checks of a commit and of its base, the state of its pull request, and
 // earlier reports. It uses the variables owner, name, commit, base, earlier0, earlier1 and so on, number, branch and
-// base_name, and answers everything, whatever was selected, with at most 100 suites and 100 runs of each. An object is
-// present only with its variable.
+// base_name, and answers everything, whatever was selected. An object is present only with its variable.
 func headOf(c *call, full string, vars map[string]any) (answer, error) {
 	if err := c.lags(); err != nil { // reads what was made meanwhile
 		return answer{}, err
@@ -65,39 +69,88 @@ func (c *call) noPull(repository object, number int) answer {
 
 // judgesOf are a commit's check suites with their runs, and the newest status of each context.
 func (c *call) judgesOf(sha string) object {
-	return object{"oid": sha, "checkSuites": c.suitesOf(sha), "status": c.contextsOf(sha)}
-}
-
-// connection is a page of at most 100 nodes.
-func connection(nodes []object) object {
-	more := len(nodes) > 100
-	return object{"nodes": nodes[:min(len(nodes), 100)], "pageInfo": object{"hasNextPage": more}}
+	return object{"id": payload.CommitNodeID(c.repo, sha), "oid": sha, "checkSuites": c.suitesOf(sha),
+		"status": c.contextsOf(sha)}
 }
 
 func (c *call) suitesOf(sha string) object {
 	nodes := []object{}
 	for _, st := range c.repo.Suites {
-		if st.SHA != sha {
+		if st.SHA == sha {
+			nodes = append(nodes, c.suiteNode(st))
+		}
+	}
+	return object{"nodes": nodes}
+}
+
+func (c *call) suiteNode(st *model.Suite) object {
+	runs := []object{}
+	for _, k := range slices.Backward(c.repo.Checks) {
+		if k.Suite == st {
+			runs = append(runs, c.runNode(k))
+		}
+	}
+	node := object{"id": payload.NodeID("CS", st.ID), "databaseId": st.ID,
+		"app": object{"databaseId": st.App.ID, "slug": st.App.Slug}, "status": enum(st.Status),
+		"conclusion": enumOrNull(st.Conclusion), "workflowRun": nil, "checkRuns": object{"nodes": runs}}
+	if run := c.repo.RunOf(st); run != nil {
+		node["status"], node["conclusion"] = enum(run.Status), enumOrNull(run.Conclusion)
+		node["workflowRun"] = object{"databaseId": run.ID, "event": run.Event.Name, "createdAt": payload.Stamp(run.Made),
+			"url": c.shape.HTML("/%s/actions/runs/%d", c.repo.FullName(), run.ID), "file": c.fileOf(run),
+			"workflow": object{"name": run.Name, "resourcePath": c.workflowPath(run.Path)}}
+	}
+	return node
+}
+
+// nodesOf answers about commits and check suites by their global ids.
+// https://docs.github.com/en/graphql/guides/using-global-node-ids
+func (c *call) nodesOf(in *query) (answer, error) {
+	data := object{}
+	for _, s := range in.op.SelectionSet {
+		f, is := s.(*ast.Field)
+		if !is || f.Name != "node" {
+			return graphqlError("UNDEFINED_FIELD", "the simulator does not combine node with other fields"), nil
+		}
+		id := fmt.Sprint(in.argument(f, "id"))
+		node, err := c.nodeOf(id)
+		if err != nil {
+			return answer{}, err
+		}
+		if node == nil {
+			return noNode(id), nil
+		}
+		if !c.mayRead(headPermissions) {
+			return graphqlError("FORBIDDEN", "Resource not accessible by integration"), nil
+		}
+		data[f.Alias] = node
+	}
+	return ok(object{"data": data}), nil
+}
+
+// nodeOf is a commit or a check suite; nil if the token can't see one with that id.
+func (c *call) nodeOf(id string) (object, error) {
+	for _, r := range c.world.Repositories() {
+		if r.Private && !c.token.Has(r) {
 			continue
 		}
-		runs := []object{}
-		for _, k := range slices.Backward(c.repo.Checks) {
-			if k.Suite == st {
-				runs = append(runs, c.runNode(k))
+		c.repo = r
+		if err := c.lags(); err != nil {
+			return nil, err
+		}
+		for _, st := range r.Suites {
+			if payload.NodeID("CS", st.ID) == id {
+				return c.suiteNode(st), nil
 			}
 		}
-		node := object{"databaseId": st.ID, "app": object{"databaseId": st.App.ID, "slug": st.App.Slug},
-			"status": enum(st.Status), "conclusion": enumOrNull(st.Conclusion), "workflowRun": nil,
-			"checkRuns": connection(runs)}
-		if run := c.repo.RunOf(st); run != nil {
-			node["status"], node["conclusion"] = enum(run.Status), enumOrNull(run.Conclusion)
-			node["workflowRun"] = object{"databaseId": run.ID, "event": run.Event.Name, "createdAt": payload.Stamp(run.Made),
-				"url": c.shape.HTML("/%s/actions/runs/%d", c.repo.FullName(), run.ID), "file": c.fileOf(run),
-				"workflow": object{"name": run.Name, "resourcePath": c.workflowPath(run.Path)}}
+		if sha, is := strings.CutPrefix(id, payload.CommitNodeID(r, "")); is {
+			if _, known := c.world.CommitOf(r, sha); known && !c.unknown(sha) {
+				node := c.judgesOf(sha)
+				node["statusCheckRollup"] = c.rollupOf(sha)
+				return node, nil
+			}
 		}
-		nodes = append(nodes, node)
 	}
-	return connection(nodes)
+	return nil, nil
 }
 
 // fileOf is a run's workflow file, and the repository that contains it.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sia-bot/sia/sim/ghsim/git"
 	"github.com/sia-bot/sia/sim/ghsim/model"
+	"github.com/sia-bot/sia/sim/ghsim/payload"
 )
 
 // How much history the query for a head includes.
@@ -23,7 +24,8 @@ func (c *call) historyOf(ref string) any {
 	}
 	nodes := []object{}
 	for _, sha := range c.newest(head, lookedCommits) {
-		nodes = append(nodes, object{"oid": sha, "statusCheckRollup": c.rollupOf(sha)})
+		nodes = append(nodes, object{"id": payload.CommitNodeID(c.repo, sha), "oid": sha,
+			"statusCheckRollup": c.rollupOf(sha)})
 	}
 	return object{"target": object{"history": object{"nodes": nodes}}}
 }
@@ -91,7 +93,7 @@ func (c *call) rollupOf(sha string) any {
 	if len(nodes) == 0 {
 		return nil
 	}
-	return object{"contexts": connection(nodes)}
+	return object{"contexts": object{"nodes": nodes}}
 }
 
 // suiteStub is a check suite's app and workflow run.

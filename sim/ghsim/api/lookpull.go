@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/sia-bot/sia/sim/ghsim/model"
+	"github.com/sia-bot/sia/sim/ghsim/payload"
 	"github.com/sia-bot/sia/sim/ghsim/rules"
 )
 
@@ -33,8 +34,8 @@ func pullState(i *model.Issue) string {
 // lastCommit is the pull request's newest commit, with the reports on it.
 func (c *call) lastCommit(i *model.Issue) object {
 	author := c.git.Facts(c.repo.Dir, i.Pull.HeadSHA).Author
-	return object{"nodes": []object{{"commit": object{"oid": i.Pull.HeadSHA,
-		"author": object{"name": author.Name, "email": author.Email,
+	return object{"nodes": []object{{"commit": object{"id": payload.CommitNodeID(c.repo, i.Pull.HeadSHA),
+		"oid": i.Pull.HeadSHA, "author": object{"name": author.Name, "email": author.Email,
 			"user": c.userNode(c.shape.AccountOf(author))},
 		"statusCheckRollup": c.rollupOf(i.Pull.HeadSHA)}}}}
 }

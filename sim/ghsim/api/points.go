@@ -2,52 +2,71 @@ package api
 
 import (
 	"github.com/vektah/gqlparser/v2/ast"
-	"github.com/vektah/gqlparser/v2/parser"
 )
 
-// points is the rate limit cost of a GraphQL call: a hundredth of the requests that its connections take when every
-// page is full, and at least one. An invalid query, or a mutation, costs one.
+// GitHub's limits of what a GraphQL call requests.
+// https://docs.github.com/en/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api#node-limit
+const (
+	maxPage  = 100     // nodes on a page
+	maxNodes = 500_000 // nodes in all, if every page is full
+)
+
+// points is the rate limit cost of the query: a hundredth of the requests that its connections take when every page is
+// full, and at least one. It sets the refusal of a query beyond GitHub's limits.
 // https://docs.github.com/en/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api#primary-rate-limit
-func points(in graphqlRequest) int {
-	doc, err := parser.ParseQuery(&ast.Source{Input: in.Query})
-	if err != nil || len(doc.Operations) != 1 {
-		return 1
+func (q *query) points() int {
+	requests, nodes := q.connections(q.op.SelectionSet, 1)
+	if nodes > maxNodes {
+		q.refuse("MAX_NODE_LIMIT_EXCEEDED",
+			"This query requests up to %d possible nodes which exceeds the maximum limit of %d.", nodes, maxNodes)
 	}
-	return max(1, (connections(doc, doc.Operations[0].SelectionSet, in.Variables, 1)+50)/100)
+	return max(1, (requests+50)/100)
 }
 
-// connections is the number of requests of a selection's connections, for the given number of parent nodes.
-func connections(doc *ast.QueryDocument, asked ast.SelectionSet, vars map[string]any, nodes int) (requests int) {
+// connections is the number of requests and nodes of a selection's connections, for the given number of parent nodes.
+func (q *query) connections(asked ast.SelectionSet, parents int) (requests, nodes int) {
+	within := func(asked ast.SelectionSet, parents int) {
+		r, n := q.connections(asked, parents)
+		requests, nodes = requests+r, nodes+n
+	}
 	for _, s := range asked {
 		switch s := s.(type) {
 		case *ast.Field:
-			page := nodes
+			page := parents
 			for _, name := range []string{"first", "last"} {
-				if a := s.Arguments.ForName(name); a != nil {
-					n, _ := a.Value.Value(vars)
-					page = nodes * count(n)
-					requests += nodes
+				if s.Arguments.ForName(name) != nil {
+					n := q.size(s, name)
+					page = parents * n
+					requests, nodes = requests+parents, nodes+page
 				}
 			}
-			requests += connections(doc, s.SelectionSet, vars, page)
+			within(s.SelectionSet, page)
 		case *ast.InlineFragment:
-			requests += connections(doc, s.SelectionSet, vars, nodes)
+			within(s.SelectionSet, parents)
 		case *ast.FragmentSpread:
-			if f := doc.Fragments.ForName(s.Name); f != nil {
-				requests += connections(doc, f.SelectionSet, vars, nodes)
+			if f := q.doc.Fragments.ForName(s.Name); f != nil {
+				within(f.SelectionSet, parents)
 			}
 		}
 	}
-	return requests
+	return requests, nodes
 }
 
-// count is a number in a query, or in its variables.
-func count(v any) int {
-	switch n := v.(type) {
+// size is the number of nodes that a field's argument first or last requests. Another than 1 to 100 is refused.
+func (q *query) size(f *ast.Field, name string) int {
+	n := 1
+	switch v := q.argument(f, name).(type) {
 	case int64:
-		return int(n)
+		n = int(v)
 	case float64:
-		return int(n)
+		n = int(v)
 	}
-	return 1
+	switch {
+	case n > maxPage:
+		q.refuse("EXCESSIVE_PAGINATION",
+			"Requesting %d records on the `%s` connection exceeds the `%s` limit of %d records.", n, f.Name, name, maxPage)
+	case n < 1:
+		q.refuse("ARGUMENT_LIMIT", "`%s` on the `%s` connection must be within 1-%d.", name, f.Name, maxPage)
+	}
+	return min(max(n, 1), maxPage)
 }

@@ -38,7 +38,7 @@ func (s *Shaper) Commit(r *model.Repository, c git.Commit) Object {
 	})
 	who := func(i git.Signature) Object { return Object{"name": i.Name, "email": i.Email, "date": Stamp(i.At)} }
 	return Object{
-		"sha": c.SHA, "node_id": NodeID("C", int64(len(c.SHA))) + c.SHA[:min(8, len(c.SHA))], "url": u,
+		"sha": c.SHA, "node_id": CommitNodeID(r, c.SHA), "url": u,
 		"html_url": s.HTML("/%s/commit/%s", r.FullName(), c.SHA), "comments_url": u + "/comments",
 		"commit": Object{
 			"author": who(c.Author), "committer": who(c.Committer), "message": c.Message,

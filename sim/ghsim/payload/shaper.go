@@ -47,6 +47,9 @@ func NodeID(prefix string, id int64) string {
 	return prefix + "_" + base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%s%d", prefix, id))
 }
 
+// CommitNodeID is the GraphQL id of a commit.
+func CommitNodeID(r *model.Repository, sha string) string { return NodeID("C", r.ID) + sha }
+
 // Stamp is a time as GitHub prints it, or null.
 func Stamp(t time.Time) any {
 	if t.IsZero() {
