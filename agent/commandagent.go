@@ -159,7 +159,7 @@ func (a *CommandAgent) impossible() string {
 
 // variables returns the environment of the command. refused are the variables in the settings that it does not get.
 func (a *CommandAgent) variables(to modelAccess) (env, refused []string) {
-	env = append(to.env(), "PATH="+strings.Join(append(a.bins(), a.Commands.sandbox.Path(), depsAt+"/python/bin"), ":"))
+	env = append(to.env(), "PATH="+strings.Join(append(a.bins(), a.Commands.pathWith(depsAt)), ":"))
 	if a.preset.env != nil {
 		env = append(env, a.preset.env(to)...)
 	}

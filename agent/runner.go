@@ -197,16 +197,24 @@ func (w *attemptRunner) toolEnv(fetch bool) []string {
 	return []string{
 		"XDG_CACHE_HOME=" + buildAt, "GOCACHE=" + buildAt + "/go", "GOFLAGS=-buildvcs=false -modcacherw",
 		"PYTHONDONTWRITEBYTECODE=1", // its files must not be committed
-		"GOMODCACHE=" + deps + "/go", "npm_config_cache=" + npm,
-		"YARN_CACHE_FOLDER=" + deps + "/yarn", "CARGO_HOME=" + deps + "/cargo",
+		"GOMODCACHE=" + deps + "/go", "npm_config_cache=" + npm, "npm_config_prefix=" + deps + "/node",
+		"YARN_CACHE_FOLDER=" + deps + "/yarn", "YARN_GLOBAL_FOLDER=" + deps + "/yarn/berry",
+		"CARGO_HOME=" + deps + "/cargo",
 		// pip installs for the user if the system's Python is read-only. On Debian that requires PIP_BREAK_SYSTEM_PACKAGES.
 		"PIP_CACHE_DIR=" + deps + "/pip", "PYTHONUSERBASE=" + deps + "/python", "PIP_BREAK_SYSTEM_PACKAGES=1",
-		"PATH=" + w.commands.sandbox.Path() + ":" + deps + "/python/bin",
+		"PATH=" + w.commands.pathWith(deps),
 		"CARGO_TARGET_DIR=" + buildAt + "/cargo",
-		"GRADLE_USER_HOME=" + deps + "/gradle", "MAVEN_OPTS=-Dmaven.repo.local=" + deps + "/maven",
+		"GRADLE_USER_HOME=" + deps + "/gradle", "MAVEN_USER_HOME=" + deps + "/m2", // of Maven's wrapper
+		"MAVEN_OPTS=-Dmaven.repo.local=" + deps + "/maven",
 		"BUNDLE_PATH=" + deps + "/bundle", "COMPOSER_CACHE_DIR=" + deps + "/composer",
 		"NUGET_PACKAGES=" + deps + "/nuget", "PUB_CACHE=" + deps + "/pub",
 	}
+}
+
+// pathWith returns the PATH of commands. What setup installs with npm comes first, such as the version of pnpm that the
+// repository needs.
+func (c *Commands) pathWith(deps string) string {
+	return deps + "/node/bin:" + c.sandbox.Path() + ":" + deps + "/python/bin"
 }
 
 // setupKey returns a hash of the repository, the commands and every lock file of the work tree. It identifies a result

@@ -3,6 +3,7 @@ package agent_test
 import (
 	"archive/zip"
 	"bytes"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -306,12 +307,15 @@ func TestSetupThatWasRefusedIsTold(t *testing.T) {
 	b := contained(t, turns(done), t.TempDir(), func(c *containment) {
 		c.box, c.hosts = sandboxtest.New(t, sandbox.Options{Self: forwarding(t)}), []string{"allowed.example"}
 	})
-	b.in.Setup = []string{`exec 3<>/dev/tcp/127.0.0.1/3128; ` +
-		`printf 'CONNECT other.example:443 HTTP/1.1\r\nHost: x\r\n\r\n' >&3; head -1 <&3; exit 4`}
+	const connect = `exec 3<>/dev/tcp/127.0.0.1/3128; ` +
+		`printf 'CONNECT %s.example:443 HTTP/1.1\r\nHost: x\r\n\r\n' >&3; head -1 <&3; exit %d`
+	b.in.Setup = []string{fmt.Sprintf(connect, "first", 0), fmt.Sprintf(connect, "other", 4)}
 	if res := b.run(); res.End != sia.EndFinished {
 		t.Errorf("%+v", res)
 	}
-	const want = "403 Forbidden\nSIA refused a connection to other.example:443: this host is not allowed"
+	const why = ": this host is not allowed; the operator of SIA can allow it with --setup-hosts"
+	const want = "403 Forbidden\nSIA refused a connection to first.example:443" + why +
+		"\nSIA refused a connection to other.example:443" + why
 	if p := strings.ReplaceAll(b.prompt(), "\r", ""); !strings.Contains(p, want) {
 		t.Errorf("%s", p)
 	}

@@ -253,15 +253,17 @@ const RefusedPrefix = "SIA refused a connection to "
 // runSetup runs the commands until one fails, and returns a description of the failure. It skips pip installs into the
 // user base if that was kept, since pip can't install without an index. With an error, it returns the refused hosts.
 func (w *attemptRunner) runSetup(ctx context.Context, in Input, fetch bool) (message string, err error) {
+	refused := "" // by any command: pip goes on with old versions if it can't reach its index
 	for _, command := range in.Setup {
 		if !fetch && pipInstallOnly.MatchString(command) && !pipOtherTarget.MatchString(command) {
 			continue
 		}
 		in.notifyBegin(command)
 		res, err := w.run(ctx, command, w.commands.setupTimeout, nil, fetch)
-		refused := ""
 		for _, r := range res.Refused {
-			refused += "\n" + RefusedPrefix + text.OneLine(r)
+			if line := "\n" + RefusedPrefix + text.OneLine(r); !strings.Contains(refused+"\n", line+"\n") {
+				refused += line
+			}
 		}
 		if err != nil || ctx.Err() != nil {
 			return refused, errors.Join(err, ctx.Err())

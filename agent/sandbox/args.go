@@ -178,6 +178,14 @@ func mavenSettings(c Command) string {
 		"</port><nonProxyHosts>localhost|127.*|[::1]</nonProxyHosts></proxy></proxies></settings>\n"
 }
 
+// downloads are the hosts of programs that packages for Node download when they are installed, with the variables that
+// make them leave that out. Otherwise installation as a whole fails if the host is not allowed.
+var downloads = []struct{ host, skip string }{
+	{"storage.googleapis.com", "PUPPETEER_SKIP_DOWNLOAD=true"}, // https://pptr.dev/guides/configuration
+	{"download.cypress.io", "CYPRESS_INSTALL_BINARY=0"},        // https://docs.cypress.io/app/references
+	{"github.com", "ELECTRON_SKIP_BINARY_DOWNLOAD=1"},          // https://www.electronjs.org/docs
+}
+
 // environment returns the environment of a command, without its own variables. It contains none of this process.
 func (s *Sandbox) environment(c Command) []string {
 	env := []string{
@@ -188,11 +196,18 @@ func (s *Sandbox) environment(c Command) []string {
 		env = append(env, t.Env...)
 	}
 	env = append(env, "PATH="+s.Path())
+	for _, d := range downloads {
+		if !AllowedHosts(c.Hosts).Allows(d.host) {
+			env = append(env, d.skip)
+		}
+	}
 	if len(c.Hosts) == 0 {
-		env = append(env, "GOPROXY=off", "npm_config_offline=true", "CARGO_NET_OFFLINE=true", "PIP_NO_INDEX=1")
+		env = append(env, "GOPROXY=off", "npm_config_offline=true", "pnpm_config_offline=true", "CARGO_NET_OFFLINE=true",
+			"PIP_NO_INDEX=1")
 	} else {
 		address := "http://" + proxyAddress
 		env = append(env, "HTTP_PROXY="+address, "HTTPS_PROXY="+address, "http_proxy="+address, "https_proxy="+address,
+			"YARN_HTTP_PROXY="+address, "YARN_HTTPS_PROXY="+address, // Yarn 2 and newer read no other
 			"NO_PROXY=localhost,127.0.0.1,::1",
 			"GRADLE_OPTS=-Dhttp.proxyHost="+proxyHost+" -Dhttp.proxyPort="+proxyPort+
 				" -Dhttps.proxyHost="+proxyHost+" -Dhttps.proxyPort="+proxyPort)

@@ -30,6 +30,9 @@ const (
 	maxRetries        = 1000             // refused connections in a row; see [ByRefusals]
 )
 
+// Unreachable begins the reason for a host that is allowed, and that this machine can't reach.
+const Unreachable = "the host can't be reached"
+
 // errPrivate refuses a name that does not resolve to a public address.
 var errPrivate = errors.New("it leads to an address that is not public")
 
@@ -114,7 +117,7 @@ func (p *hostProxy) tunnel(ctx context.Context, conn net.Conn) {
 	}
 	out, err := p.connect(ctx, req.Host, entry)
 	if err != nil {
-		code, why := http.StatusBadGateway, "the host can't be reached"
+		code, why := http.StatusBadGateway, Unreachable
 		var through *upstreamError
 		switch {
 		case errors.Is(err, errPrivate): // no 5xx, since npm retries those for minutes

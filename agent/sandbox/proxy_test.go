@@ -47,12 +47,18 @@ func TestFetchFromAllowedHostsOnly(t *testing.T) {
 	dir := tree(t, map[string]string{"fetch.js": fetch})
 	r := run(t, s, sandbox.Command{Dir: dir, Hosts: []string{"localhost:" + port, "away.invalid"},
 		Shell: `node fetch.js localhost:` + port + ` 127.0.0.1:` + port +
-			` localhost:1 example.com:443 away.invalid:443; echo $HTTPS_PROXY $GOPROXY; (exec 3<>/dev/tcp/127.0.0.1/` +
-			port + `) 2>/dev/null && echo BROKE; exit 7`})
+			` localhost:1 example.com:443 away.invalid:443; echo $HTTPS_PROXY $YARN_HTTPS_PROXY $GOPROXY; ` +
+			`(exec 3<>/dev/tcp/127.0.0.1/` + port + `) 2>/dev/null && echo BROKE; exit 7`})
 	want := "localhost:" + port + " package\n127.0.0.1:" + port +
-		" 403\nlocalhost:1 403\nexample.com:443 403\naway.invalid:443 502\nhttp://127.0.0.1:3128\n"
+		" 403\nlocalhost:1 403\nexample.com:443 403\naway.invalid:443 502\nhttp://127.0.0.1:3128 http://127.0.0.1:3128\n"
 	if string(r.Output) != want || r.ExitCode != 7 || asked.Load() != 1 {
 		t.Errorf("%s, asked %d times:\n%s\nwant\n%s", r, asked.Load(), r.Output, want)
+	}
+	// What a package downloads from an allowed host is not left out.
+	r = run(t, s, sandbox.Command{Dir: dir, Hosts: []string{"*.googleapis.com"},
+		Shell: "echo ${PUPPETEER_SKIP_DOWNLOAD-downloaded} $CYPRESS_INSTALL_BINARY"})
+	if string(r.Output) != "downloaded 0\n" {
+		t.Errorf("%s\n%s", r, r.Output)
 	}
 	// Plain HTTP has no TLS name that could be checked.
 	r = run(t, s, sandbox.Command{Dir: dir, Hosts: []string{"localhost:" + port},

@@ -42,6 +42,11 @@ func TestCommand(t *testing.T) {
 			"/proc/sys/kernel/hostname"}, "/workspace\n/home/user\n1000\nsandbox\n", 0},
 		{"variables", sandbox.Command{Shell: "echo $A $GOPROXY", Env: []string{"A=1 2", "GOPROXY=direct"}}, "1 2 direct\n",
 			0},
+		{"package managers know that there is no network", sandbox.Command{
+			Shell: "echo $GOPROXY $npm_config_offline $pnpm_config_offline $CARGO_NET_OFFLINE $PIP_NO_INDEX"},
+			"off true true true 1\n", 0},
+		{"packages download no browsers", sandbox.Command{Shell: "echo $PUPPETEER_SKIP_DOWNLOAD $CYPRESS_INSTALL_BINARY"},
+			"true 0\n", 0},
 		{"protected", sandbox.Command{Shell: "(echo x > .git/keep) 2>/dev/null; rm -rf .git 2>/dev/null; cat .git/keep"},
 			"kept\n", 0},
 		{"a mount to read", sandbox.Command{Shell: "cat /cache/x/seen; (echo x > /cache/x/y) 2>/dev/null || echo no",

@@ -16,7 +16,10 @@ import (
 func (r *localRun) noRunError(base checkResult) error {
 	said := fmt.Sprintf("`%s` says nothing of the code before any change: %s, so nothing was begun:\n%s\n", r.job.check,
 		base.noRun, excerptOf(base.log, shownLines))
-	if r.job.isDetected {
+	switch {
+	case r.job.isDetected && base.noRun == lacksProgram:
+		return errors.New(said + "Install it where commands can see it, or name another command with --test")
+	case r.job.isDetected:
 		return errors.New(said + "Name the command that runs the tests with --test")
 	}
 	said += "If the change is to make the program, add `|| false` to the command"

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -66,5 +67,38 @@ func TestResultBranchKeepsOthersCommits(t *testing.T) {
 	wantBranch("sia/half-3", two)
 	if !strings.Contains(out.String(), "somebody else changed it") {
 		t.Errorf("said: %s", out.String())
+	}
+}
+
+// TestCheckedOutIsARepository: a commit that is checked out is a repository of its own, also if no branch has it.
+func TestCheckedOutIsARepository(t *testing.T) {
+	t.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(t.TempDir(), "none"))
+	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	made := localGit{filepath.Join(t.TempDir(), "made")}
+	git := func(g localGit, args ...string) string {
+		t.Helper()
+		out, err := g.run(t.Context(), args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	if err := os.Mkdir(made.dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	git(made, "init", "--quiet")
+	commit := []string{"-c", "user.name=ada", "-c", "user.email=ada@example.com", "commit", "--quiet", "--allow-empty"}
+	git(made, append(commit, "-m", "Begin")...)
+	sha := git(made, "rev-parse", "HEAD")
+	git(made, append(commit, "--amend", "-m", "Another")...)
+	dir := filepath.Join(t.TempDir(), "checked-out")
+	if err := (&localRun{bare: made.dir}).checkOut(t.Context(), sha, dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(made.dir); err != nil {
+		t.Fatal(err)
+	}
+	if got := git(localGit{dir}, "log", "--format=%H %s"); got != sha+" Begin" {
+		t.Errorf("git log prints %q", got)
 	}
 }

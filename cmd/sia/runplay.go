@@ -14,6 +14,7 @@ import (
 
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/cmd/internal/cli"
@@ -311,14 +312,26 @@ func (r *localRun) setupError(base checkResult) error {
 	if len(r.job.hosts) > 0 {
 		hosts = strings.Join(r.job.hosts, ", ")
 	}
-	log := excerptOf(base.setup, shownLines)
+	log, unreachable := excerptOf(base.setup, shownLines), false
 	for line := range strings.Lines(base.setup) { // the reason, which a package manager's own words don't give
-		if line = strings.TrimSpace(line); strings.HasPrefix(line, agent.RefusedPrefix) && !strings.Contains(log, line) {
+		if line = strings.TrimSpace(line); !strings.HasPrefix(line, agent.RefusedPrefix) {
+			continue
+		}
+		unreachable = unreachable || strings.Contains(line, ": "+sandbox.Unreachable)
+		if !strings.Contains(log, line) {
 			log += "\n    " + line
 		}
 	}
-	return fmt.Errorf("setup fails before any change, and the tests with it, so nothing was begun:\n%s\n"+
-		"Give other commands with --setup, or the hosts that they need with --setup-hosts (now %s)", log, hosts)
+	then := "Give other commands with --setup, or the hosts that they need with --setup-hosts (now " + hosts + ")"
+	switch {
+	case strings.Contains(base.setup, "\nexit status 127\n"): // of a shell for a program that does not exist
+		then = "A program that setup needs is not installed, or not where commands can see it: in /usr, or in the folder " +
+			"of a toolchain that is in PATH. Install it, or give other commands with --setup"
+	case unreachable:
+		then = "This machine can't reach a host that setup needs. If what it installs is on the machine, --setup true " +
+			"leaves setup out; otherwise give other commands with --setup"
+	}
+	return fmt.Errorf("setup fails before any change, and the tests with it, so nothing was begun:\n%s\n%s", log, then)
 }
 
 // checkModelReachable returns an error if the model is unreachable or rejects the key. The server's loop would wait for

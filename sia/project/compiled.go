@@ -125,6 +125,10 @@ func rust(t top) finding {
 		setup: []Command{{"cargo fetch", "Cargo.toml is there", []string{"index.crates.io", "static.crates.io"}}}}
 }
 
+// mavenFetches are arguments of Maven that fetch all that tests need. Surefire fetches what runs tests only when it
+// begins to run them: so it begins, and ends after a second. If the code can't be built, only dependencies are fetched.
+const mavenFetches = "-q -Dmaven.test.failure.ignore=true -Dsurefire.timeout=1 test"
+
 // maven inspects pom.xml, and uses the repository's wrapper if there is one.
 func maven(t top) finding {
 	if _, ok := t.file("pom.xml"); !ok {
@@ -135,6 +139,21 @@ func maven(t top) finding {
 		program = "./mvnw"
 	}
 	return finding{language: Language{"Java", "maven", "pom.xml"},
-		setup: []Command{{program + " -q dependency:go-offline", "pom.xml is there", []string{"repo.maven.apache.org"}}},
-		test:  Command{Line: program + " -q -o test", Why: "pom.xml is there"}}
+		setup: []Command{{program + " " + mavenFetches + " || " + program + " -q dependency:go-offline",
+			"pom.xml is there", []string{"repo.maven.apache.org"}}},
+		test: Command{Line: program + " -q -o test", Why: "pom.xml is there"}}
+}
+
+// cmakeTests matches a command that enables tests, outside of comments.
+var cmakeTests = regexp.MustCompile(`(?im)^[^#\n]*\b(?:enable_testing\s*\(|include\s*\(\s*CTest\s*\))`)
+
+// cmake inspects CMakeLists.txt. ctest builds nothing, so the command does.
+func cmake(t top) finding {
+	text, _ := t.file("CMakeLists.txt")
+	if !cmakeTests.MatchString(text) {
+		return finding{}
+	}
+	return finding{language: Language{"C or C++", "cmake", "CMakeLists.txt"},
+		test: Command{Line: "cmake -S . -B build && cmake --build build && ctest --test-dir build --output-on-failure",
+			Why: "CMakeLists.txt enables tests"}}
 }

@@ -8,6 +8,7 @@
 //
 // It does no I/O: the caller passes functions that list folders and read files. So the result is the same for a work
 // tree (agent/tool), a folder on a user's disk (sia config init), and GitHub's API (app/welcome). The files are
-// untrusted. A file that can't be parsed is treated as empty. Only words of workflows' commands become part of a
-// command: those without expressions, variables and patterns, each quoted for a shell.
+// untrusted. A file that can't be parsed is treated as empty. Only words of workflows' commands, those without
+// expressions, variables and patterns, each quoted for a shell, names of pytest's plugins, and versions of package
+// managers become part of a command.
 package project

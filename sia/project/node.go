@@ -32,12 +32,8 @@ func node(t top) finding {
 	if t.has("tsconfig.json") {
 		f.language.Name, f.language.Why = "TypeScript", "package.json and tsconfig.json"
 	}
-	var install Command
-	f.language.Manager, install = nodeInstall(t, p)
-	if install.Line != "" {
-		f.setup = []Command{install}
-		f.locked = strings.HasSuffix(install.Why, " is there")
-	}
+	f.language.Manager, f.setup = nodeInstall(t, p)
+	f.locked = len(f.setup) > 0 && strings.HasSuffix(f.setup[len(f.setup)-1].Why, " is there")
 	switch script := p.Scripts["test"]; {
 	case script != "" && !noTest.MatchString(script):
 		f.test = Command{Line: f.language.Manager + " test", Why: "package.json has the script test"}
@@ -68,33 +64,57 @@ func nodeRunner(p packageFile, manager string) Command {
 	return Command{}
 }
 
-// nodeInstall returns the package manager, and the command that installs the packages without changing a file of the
-// repository.
-func nodeInstall(t top, p packageFile) (manager string, install Command) {
+// nodeInstall returns the package manager, and the commands that install it if it is not npm, and then the packages,
+// without changing a file of the repository.
+func nodeInstall(t top, p packageFile) (manager string, install []Command) {
 	npm := []string{"registry.npmjs.org"}
 	named, version, _ := strings.Cut(p.PackageManager, "@")
+	version = managerVersion.FindString(version)
 	switch {
 	case named == "pnpm" || named == "" && t.has("pnpm-lock.yaml"):
-		return "pnpm", Command{"pnpm install --frozen-lockfile", because(t, "pnpm-lock.yaml", named), npm}
+		why := because(t, "pnpm-lock.yaml", named)
+		return "pnpm", []Command{managerInstall("pnpm", "pnpm", version, why), {"pnpm install --frozen-lockfile", why, npm}}
 	case named == "yarn" || named == "" && t.has("yarn.lock"):
-		line := "yarn install --frozen-lockfile"
-		if t.has(".yarnrc.yml") || version != "" && !strings.HasPrefix(version, "1.") {
+		why, program, line := because(t, "yarn.lock", named), "yarn", "yarn install --frozen-lockfile"
+		if t.has(".yarnrc.yml") || p.PackageManager != "" && named == "yarn" && !firstYarn.MatchString(p.PackageManager) {
 			line = "yarn install --immutable" // from version 2 on
+			if version != "" {
+				program, version = "@yarnpkg/cli-dist", "~"+version // npm does not have all of them
+			}
 		}
-		return "yarn", Command{line, because(t, "yarn.lock", named), []string{"registry.yarnpkg.com", "registry.npmjs.org"}}
+		return "yarn", []Command{managerInstall("yarn", program, version, why),
+			{line, why, []string{"registry.yarnpkg.com", "registry.npmjs.org"}}}
 	}
 	if lock := t.first("package-lock.json", "npm-shrinkwrap.json"); lock != "" {
-		return "npm", Command{"npm ci", lock + " is there", npm}
+		return "npm", []Command{{"npm ci", lock + " is there", npm}}
 	}
 	if len(p.Dependencies)+len(p.DevDependencies) > 0 {
-		return "npm", Command{"npm install --no-package-lock",
-			"package.json has dependencies, and there is no lock file", npm}
+		return "npm", []Command{{"npm install --no-package-lock",
+			"package.json has dependencies, and there is no lock file", npm}}
 	}
 	if len(p.Workspaces) > 0 {
-		return "npm", Command{"npm install --no-package-lock",
-			"package.json joins several packages, and there is no lock file", npm}
+		return "npm", []Command{{"npm install --no-package-lock",
+			"package.json joins several packages, and there is no lock file", npm}}
 	}
-	return "npm", Command{}
+	return "npm", nil
+}
+
+var (
+	// managerVersion matches the version of a package manager, without a hash.
+	managerVersion = regexp.MustCompile(`^\d{1,4}\.\d{1,4}\.\d{1,4}(?:-[0-9A-Za-z.]{1,20})?`)
+	firstYarn      = regexp.MustCompile(`^yarn(?:@1\..*)?$`)
+)
+
+// managerInstall returns the command that installs a package manager. Managers that are asked for another version of
+// themselves fetch it, which tests can't, so the version that package.json names is installed, if it names one. If the
+// manager needs another version of Node, npm says so.
+func managerInstall(program, name, version, why string) Command {
+	found := "command -v " + program
+	if version != "" {
+		name = quoted([]string{name + "@" + version})
+		found, why = "npm ls --global "+name+" >/dev/null 2>&1", "package.json names this version as its packageManager"
+	}
+	return Command{found + " || npm install --global --engine-strict " + name, why, []string{"registry.npmjs.org"}}
 }
 
 // because returns the reason for a package manager: its lock file, or that package.json names it.

@@ -47,9 +47,21 @@ func (p Project) Hosts() (all []string) {
 // Look detects the project in a folder. list returns the names in a folder, where "." is the top, and a folder's name
 // ends with a slash; none if it can't be listed. The names of the top may include the paths of deeper go.mod files,
 // which Look does not search for. read returns the content of a file by its path with slashes, and false if there is
-// none that can be read. Both are called for few names.
+// none that can be read. Both are called for few names, and read only once for each.
 func Look(list func(dir string) []string, read func(path string) ([]byte, bool)) Project {
-	t := top{list: list, read: read}.in(".")
+	type file struct {
+		text []byte
+		ok   bool
+	}
+	known := map[string]file{} // a call may be a request to GitHub
+	t := top{list: list, read: func(path string) ([]byte, bool) {
+		f, has := known[path]
+		if !has {
+			f.text, f.ok = read(path)
+			known[path] = f
+		}
+		return f.text, f.ok
+	}}.in(".")
 	p := proposal{found: t.inspect(), tested: map[string]bool{}}
 	for _, f := range p.found {
 		if f.language.Name != "" {
@@ -112,13 +124,18 @@ func (p *proposal) addTested(t top, c ciTest) {
 			}
 		}
 	}
-	if len(c.installs) > 0 && !f.locked {
+	test, installs := c.command(f), c.installs
+	if ownEnvironment.MatchString(path.Base(c.words[0])) && test.Line == f.test.Line {
+		installs = nil // for the program that runs them
+	}
+	if len(installs) > 0 && !f.locked {
 		if c.kind != "python" { // another package manager
 			f.setup = nil
 		}
-		f.setup = append(slices.Clone(f.setup), c.installs...)
+		f.setup = append(withoutPytest(f.setup, installs, test), installs...)
+	} else {
+		f.setup = withoutPytest(f.setup, nil, test)
 	}
-	test := c.command(f)
 	if c.env != "" && test.Line != "" && !strings.Contains(test.Line, "|") { // a variable counts for one command
 		test.Line = c.env + test.Line
 		if named := workflows + "/" + c.file; !strings.HasPrefix(test.Why, named) {
@@ -203,8 +220,8 @@ func (t top) inspect() []finding {
 	for _, d := range []struct {
 		kind string
 		look func(top) finding
-	}{{"go", golang}, {"node", node}, {"python", python}, {"rust", rust}, {"java", maven}, {"script", makefile},
-		{"python", guessed}} {
+	}{{"go", golang}, {"node", node}, {"python", python}, {"rust", rust}, {"java", maven}, {"cmake", cmake},
+		{"script", makefile}, {"python", guessed}} {
 		f := d.look(t)
 		f.kind = d.kind
 		all = append(all, f)

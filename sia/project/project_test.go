@@ -2,6 +2,7 @@ package project_test
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -66,6 +67,10 @@ func said(p project.Project) string {
 
 func TestLook(t *testing.T) {
 	const npm, goHosts, py = "registry.npmjs.org", "proxy.golang.org, sum.golang.org", "pypi.org, files.pythonhosted.org"
+	const pnpm = "command -v pnpm || npm install --global --engine-strict pnpm, "
+	const yarn = "command -v yarn || npm install --global --engine-strict yarn, "
+	const yarnHosts = npm + ", registry.yarnpkg.com"
+	const fetches = " -q -Dmaven.test.failure.ignore=true -Dsurefire.timeout=1 test"
 	const each = "find . -name go.mod -not -path '*/testdata/*' -not -path '*/vendor/*' -not -path '*/[._]*/*' " +
 		"-execdir sh -c "
 	const testEach = each + `'p=$(go list ./...) && { test -z "$p" || go test $p; }' {} +`
@@ -97,9 +102,9 @@ func TestLook(t *testing.T) {
 		{"npm without anything", "JavaScript/npm; ; ; ; ", map[string]string{"package.json": "{}"}},
 		{"npm init", "JavaScript/npm; ; ; ; ",
 			map[string]string{"package.json": `{"scripts":{"test":"echo \"Error: no test specified\" && exit 1"}}`}},
-		{"TypeScript and pnpm", "TypeScript/pnpm; pnpm install --frozen-lockfile; pnpm test; ; " + npm,
+		{"TypeScript and pnpm", "TypeScript/pnpm; " + pnpm + "pnpm install --frozen-lockfile; pnpm test; ; " + npm,
 			map[string]string{"package.json": script, "pnpm-lock.yaml": "", "tsconfig.json": "{}"}},
-		{"pnpm monorepo", "JavaScript/pnpm; pnpm install --frozen-lockfile; pnpm -r test; ; " + npm,
+		{"pnpm monorepo", "JavaScript/pnpm; " + pnpm + "pnpm install --frozen-lockfile; pnpm -r test; ; " + npm,
 			map[string]string{"package.json": "{}", "pnpm-lock.yaml": "", "pnpm-workspace.yaml": ""}},
 		{"npm monorepo", "JavaScript/npm; npm ci; npm test --workspaces --if-present --silent; ; " + npm,
 			map[string]string{"package.json": `{"workspaces":["a"]}`, "package-lock.json": "{}", "a/package.json": script}},
@@ -108,13 +113,22 @@ func TestLook(t *testing.T) {
 			map[string]string{"package.json": `{"workspaces":["a"]}`, "a/package.json": script}},
 		{"Vitest without a script", "JavaScript/npm; npm ci; npx --no-install vitest run; ; " + npm,
 			map[string]string{"package.json": `{"devDependencies":{"vitest":"1"}}`, "package-lock.json": "{}"}},
-		{"Jest without a script", "JavaScript/pnpm; pnpm install --frozen-lockfile; pnpm exec jest; ; " + npm,
+		{"Jest without a script", "JavaScript/pnpm; " + pnpm + "pnpm install --frozen-lockfile; pnpm exec jest; ; " + npm,
 			map[string]string{"package.json": `{"devDependencies":{"jest":"1"}}`, "pnpm-lock.yaml": ""}},
-		{"Mocha without a script", "JavaScript/yarn; yarn install --frozen-lockfile; yarn mocha; ; registry.yarnpkg.com, " +
-			npm, map[string]string{"package.json": `{"dependencies":{"mocha":"1"}}`, "yarn.lock": ""}},
-		{"yarn", "JavaScript/yarn; yarn install --frozen-lockfile; yarn test; ; registry.yarnpkg.com, " + npm,
+		{"Mocha without a script", "JavaScript/yarn; " + yarn + "yarn install --frozen-lockfile; yarn mocha; ; " + yarnHosts,
+			map[string]string{"package.json": `{"dependencies":{"mocha":"1"}}`, "yarn.lock": ""}},
+		{"yarn", "JavaScript/yarn; " + yarn + "yarn install --frozen-lockfile; yarn test; ; " + yarnHosts,
 			map[string]string{"package.json": script, "yarn.lock": ""}},
-		{"newer yarn", "JavaScript/yarn; yarn install --immutable; yarn test; ; registry.yarnpkg.com, " + npm,
+		{"pnpm of a version", "JavaScript/pnpm; npm ls --global pnpm@10.14.0-0 >/dev/null 2>&1 || " +
+			"npm install --global --engine-strict pnpm@10.14.0-0, pnpm install --frozen-lockfile; pnpm test; ; " + npm,
+			map[string]string{
+				"package.json": `{"packageManager":"pnpm@10.14.0-0+sha512.2c","scripts":{"test":"jest"}}`}},
+		{"yarn of a version", "JavaScript/yarn; npm ls --global yarn@1.22.22 >/dev/null 2>&1 || " +
+			"npm install --global --engine-strict yarn@1.22.22, yarn install --frozen-lockfile; yarn test; ; " + yarnHosts,
+			map[string]string{"package.json": `{"packageManager":"yarn@1.22.22","scripts":{"test":"jest"}}`}},
+		{"newer yarn", "JavaScript/yarn; " +
+			"npm ls --global '@yarnpkg/cli-dist@~4.1.0' >/dev/null 2>&1 || npm install --global --engine-strict " +
+			"'@yarnpkg/cli-dist@~4.1.0', yarn install --immutable; yarn test; ; " + yarnHosts,
 			map[string]string{"package.json": `{"packageManager":"yarn@4.1.0","scripts":{"test":"jest"}}`}},
 		{"package.json of Windows", "JavaScript/npm; npm ci; npm test --silent; ; " + npm,
 			map[string]string{"package.json": "\ufeff" + script, "package-lock.json": "{}"}},
@@ -122,22 +136,26 @@ func TestLook(t *testing.T) {
 			map[string]string{"package.json": `{"scripts":`, "package-lock.json": "{}", "Makefile": "test:\n"}},
 		{"package.json of another shape", "JavaScript; ; ; ; ", map[string]string{"package.json": `{"scripts":["test"]}`}},
 		{"Python with extras", "Python/pip; python3 -m pip install -e '.[test]'; python3 -m pytest -q; ; " + py,
-			map[string]string{"pyproject.toml": "[project]\nname='x'\n[project.optional-dependencies]\ndev=[]\ntest=[]\n" +
-				"[tool.pytest.ini_options]\n"}},
+			map[string]string{"pyproject.toml": "[project]\nname='x'\n[project.optional-dependencies]\ndev=[]\n" +
+				"test=['pytest']\n[tool.pytest.ini_options]\n"}},
 		{"Python with lists", "Python/pip; python3 -m pip install -r requirements.txt -r requirements-dev.txt; " +
 			"python3 -m pytest -q; ; " + py,
-			map[string]string{"requirements.txt": "", "requirements-dev.txt": "", "tests/conftest.py": ""}},
+			map[string]string{"requirements.txt": "", "requirements-dev.txt": "pytest", "tests/conftest.py": ""}},
 		{"a list with an underscore", "Python/pip; python3 -m pip install -r test_requirements.txt, " +
 			"python3 -m pip install -e .; python3 -m pytest -q; ; " + py,
 			map[string]string{"setup.py": "", "test_requirements.txt": "pytest\nwhatever\n", "tests/test_a.py": ""}},
+		{"pytest that nothing installs", "Python/pip; python3 -m pip install -e ., python3 -m pip install pytest; " +
+			"python3 -m pytest -q; ; " + py, map[string]string{"setup.py": "", "conftest.py": ""}},
 		{"old Python", "Python/pip; python3 -m pip install -e .; python3 -m unittest discover -s tests; ; " + py,
 			map[string]string{"setup.py": "", "tests/test_a.py": ""}},
 		{"pytest in requirements alone", "Python/pip; python3 -m pip install -r requirements-dev.txt; " +
 			"python3 -m pytest -q; ; " + py,
 			map[string]string{"requirements-dev.txt": "pytest>=7\n", "tests/__init__.py": "", "tests/test_a.py": ""}},
-		{"pytest in setup.py alone", "Python/pip; python3 -m pip install -e .; python3 -m pytest -q; ; " + py,
+		{"pytest in setup.py alone", "Python/pip; python3 -m pip install -e ., python3 -m pip install pytest; " +
+			"python3 -m pytest -q; ; " + py,
 			map[string]string{"setup.py": "setup(tests_require=['pytest'])\n", "tests/test_a.py": ""}},
-		{"pytest and tests beside the code", "Python/pip; python3 -m pip install -e .; python3 -m pytest -q; ; " + py,
+		{"pytest and tests beside the code", "Python/pip; python3 -m pip install -e ., python3 -m pip install pytest; " +
+			"python3 -m pytest -q; ; " + py,
 			map[string]string{"pyproject.toml": "[project]\nname='x'\n", "tox.ini": "[testenv]\ndeps = pytest\n",
 				"x/tests/test_a.py": ""}},
 		{"make before a guess", "Python/pip; python3 -m pip install -r requirements.txt; make test; " +
@@ -174,10 +192,15 @@ func TestLook(t *testing.T) {
 		{"Cargo workspace that says what is tested",
 			"Rust/cargo; cargo fetch; cargo test --offline; ; index.crates.io, static.crates.io",
 			map[string]string{"Cargo.toml": "[package]\nname = 'x'\n[workspace]\ndefault-members = ['.']\n"}},
-		{"Maven", "Java/maven; mvn -q dependency:go-offline; mvn -q -o test; ; repo.maven.apache.org",
+		{"Maven", "Java/maven; mvn" + fetches + " || mvn -q dependency:go-offline; mvn -q -o test; ; repo.maven.apache.org",
 			map[string]string{"pom.xml": "<project/>"}},
-		{"Maven with a wrapper", "Java/maven; ./mvnw -q dependency:go-offline; ./mvnw -q -o test; ; repo.maven.apache.org",
+		{"Maven with a wrapper", "Java/maven; ./mvnw" + fetches + " || ./mvnw -q dependency:go-offline; " +
+			"./mvnw -q -o test; ; repo.maven.apache.org",
 			map[string]string{"pom.xml": "<project/>", "mvnw": ""}},
+		{"CMake", "C or C++/cmake; ; cmake -S . -B build && cmake --build build && ctest --test-dir build " +
+			"--output-on-failure; make test; ",
+			map[string]string{"CMakeLists.txt": "project(x C)\nif(A)\n  enable_testing()\n", "Makefile": "test:\n"}},
+		{"CMake without tests", "; ; ; ; ", map[string]string{"CMakeLists.txt": "project(x C)\n# enable_testing()\n"}},
 		{"make", "; ; make check; ; ", map[string]string{"Makefile": "test := 1\ncheck: all\n"}},
 		{"several", "Go/go modules, JavaScript/npm; npm ci; go test ./...; npm test --silent, make test; " + npm,
 			map[string]string{"go.mod": "module x\n", "package.json": script, "package-lock.json": "{}", "Makefile": "test:\n"}},
@@ -232,7 +255,24 @@ func TestLookAtWhatCannotBeRead(t *testing.T) {
 	}
 }
 
-// No content of an untrusted file becomes part of a command or of its reason.
+// version matches a version in a command.
+var version = regexp.MustCompile(`@(~?)[0-9]+\.[0-9]+\.[0-9]+(?:-[0-9A-Za-z.]+)?\b`)
+
+// A file is read once, since that may be a request to GitHub.
+func TestLookReadsAFileOnce(t *testing.T) {
+	times := map[string]int{}
+	project.Look(atTop("pyproject.toml", "setup.py", "tests/", "package.json"), func(name string) ([]byte, bool) {
+		times[name]++
+		return nil, name != "tests/conftest.py"
+	})
+	for name, n := range times {
+		if n > 1 {
+			t.Errorf("%s: %d times", name, n)
+		}
+	}
+}
+
+// No content of an untrusted file but a version becomes part of a command or of its reason.
 func FuzzLook(f *testing.F) {
 	f.Add("package.json", `{"packageManager":"$(evil)@1","scripts":{"test":"evil"},"dependencies":{"evil":"1"}}`)
 	f.Add("pyproject.toml", "[project.optional-dependencies]\n'evil' = []\n")
@@ -243,6 +283,9 @@ func FuzzLook(f *testing.F) {
 		{"package.json": `{"packageManager":"pnpm@9","scripts":{"test":"x"}}`},
 		{"package.json": `{"packageManager":"yarn@1","scripts":{"test":"x"}}`},
 		{"package.json": `{"packageManager":"yarn@2","scripts":{"test":"x"}}`},
+		{"package.json": `{"packageManager":"pnpm@9.9.9","scripts":{"test":"x"}}`},
+		{"package.json": `{"packageManager":"yarn@1.9.9","scripts":{"test":"x"}}`},
+		{"package.json": `{"packageManager":"yarn@9.9.9","scripts":{"test":"x"}}`},
 		{"package.json": `{"devDependencies":{"jest":"1"}}`}, {"package.json": `{"devDependencies":{"mocha":"1"}}`},
 		{"package.json": `{"devDependencies":{"vitest":"1"}}`},
 		{"Makefile": "test:"}, {"Makefile": "check:"}, {"go.mod": "require x"},
@@ -269,7 +312,8 @@ func FuzzLook(f *testing.F) {
 			return
 		}
 		for _, line := range strings.SplitAfter(fmt.Sprintf("%+v", commands(look(map[string]string{name: text}))), "}") {
-			if !known[strings.Trim(line, "[ ]")] {
+			if line = strings.Trim(line, "[ ]"); !known[line] && !known[version.ReplaceAllString(line, "@${1}9.9.9")] &&
+				!known[version.ReplaceAllString(line, "@${1}1.9.9")] {
 				t.Errorf("%s %q: %s", name, text, line)
 			}
 		}

@@ -1,6 +1,7 @@
 package project
 
 import (
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
@@ -38,6 +39,9 @@ func python(t top) finding {
 	manager, setup, run := locked(t)
 	if manager == "" {
 		f.setup = pip(t)
+		if strings.HasPrefix(f.test.Line, pytestLine) || f.test.Line == "" && namesPytest(t) != "" {
+			f.setup = append(f.setup, lacksPytest(t)...)
+		}
 		return f
 	}
 	f.language.Manager, f.setup, f.locked, f.run = manager, setup, true, run
@@ -139,6 +143,55 @@ func namesPytest(t top) string {
 	return ""
 }
 
+// pipPytest begins the command that installs pytest where nothing else does.
+const pipPytest = "python3 -m pip install pytest"
+
+// pytestPlugin matches the name of a plugin of pytest.
+var pytestPlugin = regexp.MustCompile(`\bpytest-[a-z0-9]+(?:-[a-z0-9]+)*\b`)
+
+// lacksPytest returns the command that installs pytest, with the plugins that tox or an old package names, if nothing
+// that pip installs names it.
+func lacksPytest(t top) []Command {
+	for _, name := range requirements {
+		if text, ok := t.file(name); ok && pytestNamed.MatchString(text) {
+			return nil
+		}
+	}
+	text, _ := t.file("pyproject.toml")
+	if mayInstallPytest(described(text).installed) {
+		return nil
+	}
+	c := Command{pipPytest, "the tests need it, and no list of packages that is installed names it", pypi()}
+	for _, name := range []string{"setup.py", "setup.cfg", "tox.ini"} {
+		text, _ := t.file(name)
+		for _, plugin := range pytestPlugin.FindAllString(text, maxInstalls) {
+			if !strings.Contains(c.Line+" ", " "+plugin+" ") {
+				c.Line += " " + plugin
+			}
+		}
+	}
+	return []Command{c}
+}
+
+// pytestOrUnknown matches pytest, and a list of packages whose content is not known.
+var pytestOrUnknown = regexp.MustCompile(`\bpytest\b|\w\[|\.\[| -r|--requirement|--group|include-group`)
+
+// mayInstallPytest reports whether a command, or packages, may include pytest.
+func mayInstallPytest(line string) bool { return pytestOrUnknown.MatchString(line) }
+
+// withoutPytest removes the command that installs pytest from setup if the test does not need it, or if one of a
+// workflow's commands may install it.
+func withoutPytest(setup, installs []Command, test Command) []Command {
+	isNeeded := strings.Contains(test.Line, pytestLine) &&
+		!slices.ContainsFunc(installs, func(c Command) bool { return mayInstallPytest(c.Line) })
+	return slices.DeleteFunc(slices.Clone(setup), func(c Command) bool {
+		return !isNeeded && strings.Contains(c.Line, pipPytest)
+	})
+}
+
+// ownEnvironment matches a program that runs tests in an environment that it makes itself.
+var ownEnvironment = regexp.MustCompile(`^(?:tox|nox|hatch)$`)
+
 // pip returns the commands that install the project and its dependencies.
 func pip(t top) (all []Command) {
 	var lists []string
@@ -183,12 +236,14 @@ func pip(t top) (all []Command) {
 type pyproject struct {
 	isPackage    bool
 	extra, group string // those for tests; empty: none
+	installed    string // packages that the project, the extra and the group name
 }
 
 func described(text string) pyproject {
 	var p struct {
 		Project *struct {
-			Extras map[string]any `toml:"optional-dependencies"`
+			Dependencies any            `toml:"dependencies"`
+			Extras       map[string]any `toml:"optional-dependencies"`
 		} `toml:"project"`
 		Build  map[string]any `toml:"build-system"`
 		Groups map[string]any `toml:"dependency-groups"`
@@ -199,7 +254,9 @@ func described(text string) pyproject {
 	out := pyproject{isPackage: p.Project != nil || p.Build != nil, group: forTests(p.Groups)}
 	if p.Project != nil {
 		out.extra = forTests(p.Project.Extras)
+		out.installed = fmt.Sprint(p.Project.Dependencies, p.Project.Extras[out.extra])
 	}
+	out.installed += fmt.Sprint(p.Groups[out.group])
 	return out
 }
 

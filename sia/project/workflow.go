@@ -90,7 +90,7 @@ type ciTests struct {
 	steps  int      // steps that may still be read
 }
 
-// add adds a test command. One for all tests replaces one for a part of them.
+// add adds a test command. One for all tests replaces one for a part of them; one for Node replaces one for Bun.
 func (t *ciTests) add(c ciTest) {
 	i := slices.IndexFunc(t.kept, func(o ciTest) bool { return o.dir == c.dir && o.kind == c.kind })
 	switch {
@@ -101,7 +101,7 @@ func (t *ciTests) add(c ciTest) {
 		}
 		t.kept = slices.Insert(t.kept, at, c)
 		t.kept = t.kept[:min(len(t.kept), maxTested)]
-	case !t.kept[i].isPart():
+	case !t.kept[i].isPart() && (t.kept[i].words[0] != "bun" || c.words[0] == "bun"):
 	case c.isPart():
 		t.kept[i].parts = t.kept[i].parts || !slices.Equal(t.kept[i].words, c.words)
 	default:
@@ -117,11 +117,16 @@ func (c ciTest) depth() int {
 	return 1 + strings.Count(c.dir, "/")
 }
 
-// isPart reports whether a command names files, packages or a script for some tests.
+// isPart reports whether a command names files, packages, tests or a script for some tests.
 func (c ciTest) isPart() bool {
 	for i, w := range c.words[1:] {
-		if partOption.MatchString(w) || partFile.MatchString(w) && !strings.HasPrefix(c.words[i], "-") ||
-			strings.HasPrefix(w, "test:") && !wholeScript.MatchString(w) {
+		isValue := strings.HasPrefix(c.words[i], "-")
+		switch {
+		case w == "--" && c.kind == "rust": // what follows is for the test program
+			return false
+		case partOption.MatchString(w), partFile.MatchString(w) && !isValue,
+			c.kind == "rust" && i > 0 && !isValue && !strings.HasPrefix(w, "-"), // a part of tests' names
+			strings.HasPrefix(w, "test:") && !wholeScript.MatchString(w):
 			return true
 		}
 	}
@@ -129,7 +134,8 @@ func (c ciTest) isPart() bool {
 }
 
 var (
-	partOption  = regexp.MustCompile(`^(?:-p|--package|--package=.*|--doc|--test|--bin|-k|--test(?:Path|Name)Pattern.*)$`)
+	partOption = regexp.MustCompile(`^(?:-p|--package|--package=.*|--doc|--lib|--(?:test|bin|example)s?|-k|` +
+		`--test(?:Path|Name)Pattern.*)$`)
 	partFile    = regexp.MustCompile(`\.(?:py|rb|php|[cm]?[jt]sx?)(?:::.*)?$`)
 	wholeScript = regexp.MustCompile(`^test:(?:all|ci|cov|coverage|run|unit)$`)
 )
@@ -172,6 +178,9 @@ func (t *ciTests) addJob(job, workflow map[string]any, file string) {
 	for _, s := range steps {
 		step, _ := s.(map[string]any)
 		run, _ := step["run"].(string)
+		if with, _ := step["with"].(map[string]any); with["bundler-cache"] == "true" {
+			run = "bundle install" // by ruby/setup-ruby
+		}
 		t.steps--
 		if t.steps < 0 || len(run) > min(maxScript, t.script) || isApart(step) {
 			continue
@@ -186,7 +195,11 @@ func (t *ciTests) addJob(job, workflow map[string]any, file string) {
 			if kind, c := install(words); c.Line != "" && len(installs[kind]) < maxInstalls {
 				c.Line, c.Why = within(at, c.Line), workflows+"/"+file+" runs it"
 				installs[kind] = append(installs[kind], c)
-			} else if c, ok := testCommand(at, words); ok {
+			} else if c, ok := testCommand(at, words); ok || c.kind == "script" && len(installs[c.kind]) > 0 &&
+				slices.Contains(c.words, "check") { // as projects with such a script name it
+				if isTestScript(c.words[0]) && comparedByGit.MatchString(run) {
+					continue // it passes whatever it writes
+				}
 				c.env, c.file, c.installs = env(), file, installs[c.kind]
 				t.add(c)
 			}
@@ -255,7 +268,7 @@ const maxValue = 200 // bytes of a variable's value
 
 var (
 	variable  = regexp.MustCompile(`^[A-Za-z_]\w*$`)
-	ofMachine = regexp.MustCompile(`^(?:CI|PATH|HOME|(?:GITHUB|RUNNER|ACTIONS|LD)_\w*|\w*(?:_VERSION|COLOR))$`)
+	ofMachine = regexp.MustCompile(`^(?:CI|PATH|HOME|(?:GITHUB|RUNNER|ACTIONS|LD|PIP)_\w*|\w*(?:_VERSION|COLOR))$`)
 )
 
 // within returns a command that runs another one in a folder.
@@ -290,7 +303,8 @@ var testers = []struct {
 		install: regexp.MustCompile(`^dotnet restore\b`), hosts: []string{"api.nuget.org"}},
 	{kind: "flutter", program: regexp.MustCompile(`^flutter$`),
 		install: regexp.MustCompile(`^flutter pub get\b`), hosts: []string{"pub.dev"}},
-	{kind: "script", program: regexp.MustCompile(`^(?:make|just|task|(?:run[-_])?tests?\.sh)$`)},
+	{kind: "script", program: regexp.MustCompile(`^(?:make|just|task)$`),
+		install: regexp.MustCompile(`^(?:\./(?:configure|autogen\.sh|bootstrap|buildconf)|autoreconf)\b`)},
 	{program: regexp.MustCompile(`^(?:gradlew?|dart|melos|deno|mix|swift)$`)},
 }
 
@@ -298,19 +312,26 @@ var (
 	// starter matches a program that only starts another one, and the words that belong to it.
 	starter = regexp.MustCompile(`^(?:(?:uv|poetry|pipenv|pdm|hatch|coverage) run|npx|bunx|` +
 		`(?:pnpm|npm|yarn|bundle) exec|python3?|php|bash|sh)(?: -m)?$`)
+	// managerThatStarts matches a package manager that also starts a program by its name alone.
+	managerThatStarts = regexp.MustCompile(`^(?:pnpm|yarn|bun)$`)
 	// runner matches a program that runs tests whatever its arguments are.
 	runner = regexp.MustCompile(`^(?:pytest|py\.test|unittest|tox|nox|phpunit|pest|paratest|rspec|vitest|jest|mocha|` +
-		`ava|(?:run[-_])?tests?\.sh)$`)
+		`ava)$`)
+	// testScript matches the name of a repository's own script for its tests, without and with an extension.
+	testScript = regexp.MustCompile(`(?:^|/)(?:(?:run[-_]?)?tests?|(?:(?:all|ci|run|unit)[-_]?)*tests?\.sh|` +
+		`tests?/run(?:\.sh)?)$`)
+	// comparedByGit matches a command that fails if files are not as they are committed.
+	comparedByGit = regexp.MustCompile(`\bgit diff\b.*--(?:exit-code|quiet)`)
 	// testWord matches an argument that makes a program run tests, and jvmWord one that makes Maven or Gradle do so.
-	testWord = regexp.MustCompile(`^(?:test|[\w-]+:test|test[:_-][\w:-]+|nextest)$`)
+	testWord = regexp.MustCompile(`^(?:test|spec|[\w-]+:test|test[:_-][\w:-]+|nextest)$`)
 	jvmWord  = regexp.MustCompile(`(?:^|:)(?:test\w*|verify|check|build|package|install)$`)
 	jvm      = regexp.MustCompile(`^(?:mvnw?|gradlew?)$`)
 	// otherWork matches arguments of commands that don't test.
 	otherWork = regexp.MustCompile(`^(?:install|ci|i|add|build|publish|create|init|sync)$|lint`)
-	// noRun matches options that make a program show or list something, or build alone. The letter for such a list is -l
-	// of some programs, and the letter for a plan is -n.
+	// noRun matches options that make a program show or list something, build alone, or look for unknown failures. The
+	// letter for such a list is -l of some programs, and the letter for a plan is -n.
 	noRun = regexp.MustCompile(`^(?:--version|--help|-h|--co|--collect-only|--fixtures|--?list.*|--dry-run|--no-run|` +
-		`--if-present)$`)
+		`--if-present|-fuzz(?:=.*)?)$`)
 	listsByL = regexp.MustCompile(`^(?:tox|nox|just|task)$`)
 	plansByN = regexp.MustCompile(`^(?:make|just|task)$`)
 	// needsMore matches programs, arguments and jobs of tests that need more than a checkout.
@@ -319,12 +340,20 @@ var (
 
 // kindOf returns the kind of project that a program tests; empty: none.
 func kindOf(program string) string {
+	if isTestScript(program) {
+		return "script"
+	}
 	for _, t := range testers {
 		if t.program.MatchString(path.Base(program)) {
 			return cmp.Or(t.kind, path.Base(program))
 		}
 	}
 	return ""
+}
+
+// isTestScript reports whether a program is a script of the repository that tests it.
+func isTestScript(program string) bool {
+	return (strings.Contains(program, "/") || path.Ext(program) == ".sh") && testScript.MatchString(program)
 }
 
 // testCommand returns a simple command of a workflow as a test command; not ok if it runs no tests.
@@ -355,7 +384,8 @@ func testCommand(dir string, words []string) (c ciTest, ok bool) {
 		args = without(args, "run")
 		args = args[:min(len(args), 1)]
 	}
-	return c, runner.MatchString(program) || slices.ContainsFunc(args, testWord.MatchString)
+	isWhole := runner.MatchString(program) || isTestScript(words[0]) || program == "rake" && len(words) == 1
+	return c, isWhole || slices.ContainsFunc(args, testWord.MatchString)
 }
 
 // runsNothing reports whether an option makes a program run no test, or perhaps none.
@@ -375,7 +405,8 @@ func runsNothing(program, option string) bool {
 // one.
 func started(words []string) (start, command []string) {
 	for n := min(3, len(words)-1); n > 0; n-- {
-		if !starter.MatchString(strings.Join(words[:n], " ")) {
+		startsRunner := n == 1 && managerThatStarts.MatchString(words[0]) && runner.MatchString(words[1])
+		if !startsRunner && !starter.MatchString(strings.Join(words[:n], " ")) {
 			continue
 		}
 		isOption := func(i int) bool { return strings.HasPrefix(words[i], "-") && words[i] != "-m" }
@@ -399,6 +430,11 @@ func install(words []string) (kind string, c Command) {
 			words = without(words[slices.Index(words, "install"):], "--system")
 			if !slices.ContainsFunc(words[1:], func(w string) bool { return !pipTool.MatchString(w) }) {
 				break
+			}
+			for i := len(words) - 1; i > 0; i-- { // a copy would be tested in place of the work tree
+				if workTree.MatchString(words[i]) && words[i-1] != "-e" && words[i-1] != "--editable" {
+					words = slices.Insert(words, i, "-e")
+				}
 			}
 			words = append([]string{"python3", "-m", "pip"}, words...)
 		}
@@ -472,6 +508,9 @@ func withoutReports(args []string) (kept []string) {
 	}
 	return kept
 }
+
+// workTree matches an argument of pip install that is a folder of the repository.
+var workTree = regexp.MustCompile(`^\.(?:/[\w./-]*)?(?:\[[\w,.-]*\])?$`)
 
 // pipTool matches arguments of pip install for tools that install or start something else, and options without a value.
 var pipTool = regexp.MustCompile(`^(?:(?:pip|setuptools|wheel|tox|nox|hatch)(?:\[[^\]]*\])?(?:[=<>!~].*)?|-[UqvI]+|` +

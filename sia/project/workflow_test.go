@@ -60,9 +60,25 @@ func TestLookAtWorkflows(t *testing.T) {
 			job("run: python -m pip install --upgrade pip wheel 'setuptools>=60'", "run: pip install tox",
 				"run: pip install -e .[test]", "run: pip install coverage 'x>=2'", "run: pytest"),
 			map[string]string{"pyproject.toml": "[project]\nname='x'\n[project.optional-dependencies]\ntest=[]\n"}},
+		{"what a workflow installs from the work tree can be edited", "Python/pip; python3 -m pip install -e '.[dev]'; " +
+			"python3 -m pytest -q; ; " + py, job("run: pip install .[dev] && pytest"), map[string]string{
+			"pyproject.toml": "[project]\nname='x'\n[project.optional-dependencies]\ndev=['pytest']\n"}},
+		{"what only tox needs", "Python/pip; python3 -m pip install -e ., python3 -m pip install pytest pytest-cov; " +
+			"python3 -m pytest -q; ; " + py, job("run: pip install coverage tox", "run: tox"), map[string]string{
+			"pyproject.toml": "[project]\nname='x'\n", "tests/__init__.py": "",
+			"tox.ini": "[testenv]\ndeps =\n  pytest\n  pytest-cov\n  flake8\ncommands = pytest --cov\n"}},
+		{"a workflow that installs pytest", "Python/pip; python3 -m pip install -e ., " +
+			"python3 -m pip install -r a.txt pytest; python3 -m pytest -q; ; " + py,
+			job("run: pip install -r a.txt pytest", "run: pytest"),
+			map[string]string{"setup.py": "", "tests/__init__.py": ""}},
+		{"a list that may name pytest", "Python/pip; python3 -m pip install -e ., python3 -m pip install -r a.txt; " +
+			"python3 -m pytest -q; ; " + py, job("run: pip install -r a.txt", "run: pytest"),
+			map[string]string{"setup.py": "", "tests/__init__.py": ""}},
 		{"another package manager", "JavaScript/npm; bun install; bun test; ; " + npm,
 			job("run: bun install", "run: bun test"),
 			map[string]string{"package.json": `{"dependencies":{"a":"1"}}`}},
+		{"Node before another runtime", "JavaScript/npm; npm ci; npm test --silent; ; " + npm,
+			job("run: bun test", "run: npm test"), map[string]string{"package.json": script, "package-lock.json": ""}},
 		{"Django", "Python/pip; python3 -m pip install -r requirements.txt, python3 -m pip install Django; " +
 			"python3 manage.py test; ; " + py,
 			job("run: python3 -m pip install Django", "run: python manage.py test"),
@@ -80,16 +96,41 @@ func TestLookAtWorkflows(t *testing.T) {
 			job("run: cargo test -p a", "run: cargo test -p b"), map[string]string{"Cargo.toml": "[workspace]\n"}},
 		{"one part", "Rust/cargo; cargo fetch; cargo test --offline -p a; ; index.crates.io, static.crates.io",
 			job("run: cargo test -p a", "run: cargo test -p a"), map[string]string{"Cargo.toml": "[workspace]\n"}},
+		{"a runner that a package manager starts", "JavaScript/pnpm; " +
+			"command -v pnpm || npm install --global --engine-strict pnpm, pnpm install --frozen-lockfile; " +
+			"pnpm vitest --coverage; ; " + npm, job("run: pnpm test:types", "run: pnpm vitest --coverage"),
+			map[string]string{"package.json": script, "pnpm-lock.yaml": ""}},
+		{"parts by their tests' names", "Rust/cargo; cargo fetch; cargo test --offline; ; " +
+			"index.crates.io, static.crates.io",
+			job("run: cargo test --features x pass", "run: cargo test --lib"),
+			map[string]string{"Cargo.toml": "[workspace]\n"}},
+		{"features are no part", "Rust/cargo; cargo fetch; cargo test --offline --features x; ; " +
+			"index.crates.io, static.crates.io", job("run: cargo test --features x", "run: cargo test y -- --nocapture"),
+			map[string]string{"Cargo.toml": "[workspace]\n"}},
+		{"a script whose output git compares", "; ; ; ; ",
+			job("run: |\n          ./unittest.sh\n          git diff --exit-code"), nil},
+		{"fuzzing", "; ; ; ; ", job("run: go test ./a -fuzz=FuzzX -fuzztime=5s"), nil},
+		{"scripts of other names", "; ; ./unittest.sh; (cd ./b && script/test --fast), (cd ./c && test/run); ",
+			job("run: ./latest.sh", "run: ./report-tests.sh", "run: test -f x", "run: ./e2e-test.sh", "run: ./unittest.sh",
+				"run: (cd b && script/test --fast)", "run: cd c && PATH=x test/run"),
+			map[string]string{"b/script/test": "", "c/test/run": ""}},
 		{"PHP", "; composer install --no-progress; vendor/bin/phpunit --testsuite unit; ; " +
 			"repo.packagist.org, api.github.com, codeload.github.com",
 			job("run: composer install --no-progress", "run: vendor/bin/phpunit --testsuite unit"), nil},
+		{"Ruby", "; bundle install; bundle exec rake spec; ; rubygems.org, index.rubygems.org",
+			job("uses: ruby/setup-ruby@v1\n        with: {ruby-version: 3.4, bundler-cache: true}",
+				"run: bundle exec rake spec"), nil},
+		{"the default task of rake", "; bundle install; bundle exec rake; ; rubygems.org, index.rubygems.org",
+			job("run: bundle install", "run: bundle exec rake"), nil},
+		{"a program that is configured first", "; ./autogen.sh, ./configure --enable-x; make check; ; ",
+			job("run: ./autogen.sh", "run: ./configure --enable-x && make", "run: make check"), nil},
 		{".NET", "; dotnet restore; dotnet test a.sln; ; api.nuget.org",
 			job("run: dotnet restore && dotnet build --no-restore && dotnet test a.sln --no-build > out.txt"), nil},
 		{"Gradle", "; ; ./gradlew :a:testDebug; ; ", job("run: ./gradlew :a:testDebug"), nil},
 		{"an environment", "JavaScript/npm; (cd ./a && npm ci); " +
 			"(cd ./a && B='x y' DATABASE_URL=postgres://a:b@localhost:5432/c npm test --silent); ; " + npm,
 			strings.Replace(job("run: npm test\n        working-directory: a\n        env: "+
-				"{B: x y, TOKEN: '${{ secrets.T }}', CI: true, NODE_VERSION: 1, C: \"a'b\", x-y: 1}"), "    steps:",
+				"{B: x y, TOKEN: '${{ secrets.T }}', CI: true, PIP_A: 1, NODE_VERSION: 1, C: \"a'b\", x-y: 1}"), "    steps:",
 				"    env: {DATABASE_URL: 'postgres://a:b@localhost:5432/c', B: z, TOKEN: x}\n    steps:", 1),
 			map[string]string{"a/package.json": script, "a/package-lock.json": ""}},
 		{"an environment of a workflow", "; ; A=1 B=2 C=3 make test; ; ",
