@@ -97,6 +97,7 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 
 		{"MemoryHeads", testMemoryHeads},
 		{"LessonsRestored", testLessonsRestored},
+		{"ManyLessonsRestored", testManyLessonsRestored},
 		{"TaskRestored", testTaskRestored},
 		{"OutcomesOf", testOutcomesOf},
 
