@@ -1,6 +1,10 @@
 package store
 
-import "context"
+import (
+	"context"
+
+	"github.com/sia-bot/sia/sia"
+)
 
 // Queries of tables that grow, for tests of their plans.
 const (
@@ -22,6 +26,11 @@ var TasksQuery = tasksQuery
 func (s *Store) FindQuery(v Visibility, f Find) (query string, args []any) { return s.findQuery(v, f) }
 func (s *Store) OpenQuery(v Visibility) (query string, args []any)         { return s.openQuery(v) }
 func (s *Store) PulseQuery(v Visibility) (query string, args []any)        { return s.pulseQuery(v) }
+
+// LastDecisionsQuery is the query of [DecisionStore.LastDecisions].
+func (s *Store) LastDecisionsQuery(v Visibility, typ sia.DecisionType) (query string, args []any) {
+	return s.lastDecisionsQuery(v, 0, typ, 20)
+}
 
 // AmongQuery is the query of [Store.Arrived].
 func (s *Store) AmongQuery() string {

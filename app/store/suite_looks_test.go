@@ -72,6 +72,7 @@ func testPlans(t *testing.T, s *fixture) {
 		store.Find{Temperatures: []sia.Temperature{sia.Cold}, Oldest: true, Limit: 20})
 	open, openArgs := s.OpenQuery(store.SeesAll())
 	pulse, pulseArgs := s.PulseQuery(store.SeesOnly(7))
+	decided, decidedArgs := s.LastDecisionsQuery(store.SeesOnly(7), sia.DecideTechnique)
 	db := storetest.Raw(t, s.url)
 	for name, c := range map[string]struct {
 		query, index string
@@ -85,10 +86,11 @@ func testPlans(t *testing.T, s *fixture) {
 		"spent by all":       {store.SpentByAllQuery, "credits_spent", []any{1, 2}},
 		"tasks of a repo":    {inRepo, "tasks_repo", repoArgs},
 		"tasks in a state":   {inState, "tasks_state", stateArgs},
-		"tasks that wait":    {waiting, "tasks_temperature", waitingArgs},
-		"tasks to review":    {ready, "tasks_temperature", readyArgs},
-		"open tasks":         {open, "tasks_temperature", openArgs},
-		"pulse":              {pulse, "tasks_updated", pulseArgs},
+		"tasks that wait":    {waiting, "tasks_temperature_state", waitingArgs},
+		"tasks to review":    {ready, "tasks_temperature_state", readyArgs},
+		"open tasks":         {open, "tasks_temperature_state", openArgs},
+		"pulse":              {pulse, "tasks_repo", pulseArgs},
+		"last decisions":     {decided, "decisions_last", decidedArgs},
 		"flips to be pruned": {`SELECT repo_id FROM flips WHERE at < ? LIMIT ?`, "flips_at", []any{1, 2}},
 	} {
 		if plan := s.plan(t, db, c.query, c.args); !strings.Contains(plan, c.index) {
