@@ -61,6 +61,7 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 		{"Heard", testHeard},
 		{"Forget", testForget},
 		{"ForgetGhost", testForgetGhost},
+		{"ForgetLoadsNamed", testForgetLoadsNamed},
 		{"Acts", testActs},
 		{"ActsName", testActsName},
 		{"OperatorsActs", testOperatorsActs},
