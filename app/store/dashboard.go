@@ -170,10 +170,22 @@ func costs[T any](
 		fmt.Fprintf(&period, " WHEN at < ? THEN %d", i)
 		args = append(args, micros(end))
 	}
-	args = append(args, micros(times[0]), micros(times[len(times)-1]))
-	return list(ctx, s, "sum costs by "+by, scan, `SELECT `+by+`, CASE`+period.String()+` END AS period, sum(amount)
-		FROM credits WHERE kind IN ('spend', 'overrun') AND `+condition+` AND at >= ? AND at < ? AND `+s.sees("repo_id")+`
-		GROUP BY 1, 2 ORDER BY 1, 2`, append(args, v.args()...)...)
+	query, more := s.costsQuery(v, times[0], times[len(times)-1], by, condition, period.String())
+	return list(ctx, s, "sum costs by "+by, scan, query, append(args, more...)...)
+}
+
+// costsQuery takes the arguments of period before those that it returns. For one repository it reads no other's costs:
+// each dashboard asks for them.
+func (s *DB) costsQuery(
+	v Visibility, from, to time.Time, by, condition, period string,
+) (query string, args []any) {
+	sees, seen := s.sees("repo_id"), v.args()
+	if !v.all && len(v.repos) == 1 {
+		sees, seen = "repo_id = ?", []any{v.repos[0]}
+	}
+	return `SELECT ` + by + `, CASE` + period + ` END AS period, sum(amount) FROM credits
+		WHERE kind IN ('spend', 'overrun') AND ` + condition + ` AND at >= ? AND at < ? AND ` + sees + `
+		GROUP BY 1, 2 ORDER BY 1, 2`, append([]any{micros(from), micros(to)}, seen...)
 }
 
 // SeenRepositories lists the visible repositories, by name.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"github.com/sia-bot/sia/sia"
 )
@@ -54,4 +55,9 @@ func (s *Store) SaveTogether(ctx context.Context, all ...Delivery) (fresh []stri
 		}
 	}
 	return fresh, err
+}
+
+// CostsQuery is the query of [CreditStore.Costs] for one period.
+func (s *Store) CostsQuery(v Visibility, from, to time.Time) (query string, args []any) {
+	return s.costsQuery(v, from, to, "repo_id", "TRUE", " WHEN TRUE THEN 0")
 }

@@ -72,6 +72,11 @@ func testPlans(t *testing.T, s *fixture) {
 		store.Find{Temperatures: []sia.Temperature{sia.Cold}, Oldest: true, Limit: 20})
 	open, openArgs := s.OpenQuery(store.SeesAll())
 	pulse, pulseArgs := s.PulseQuery(store.SeesOnly(7))
+	costs, costsArgs := s.CostsQuery(store.SeesOnly(7), at(0), at(1))
+	costsIndex := "credits_repo"
+	if s.Files() == nil {
+		costsIndex = "repo_id = '7'" // of an empty table, PostgreSQL takes any index that has it
+	}
 	decided, decidedArgs := s.LastDecisionsQuery(store.SeesOnly(7), sia.DecideTechnique)
 	db := storetest.Raw(t, s.url)
 	for name, c := range map[string]struct {
@@ -90,6 +95,7 @@ func testPlans(t *testing.T, s *fixture) {
 		"tasks to review":    {ready, "tasks_temperature_state", readyArgs},
 		"open tasks":         {open, "tasks_temperature_state", openArgs},
 		"pulse":              {pulse, "tasks_repo", pulseArgs},
+		"costs of a repo":    {costs, costsIndex, costsArgs},
 		"last decisions":     {decided, "decisions_last", decidedArgs},
 		"flips to be pruned": {`SELECT repo_id FROM flips WHERE at < ? LIMIT ?`, "flips_at", []any{1, 2}},
 	} {
