@@ -19,6 +19,9 @@ const (
 // LooksQuery is the query of [TaskStore.Looks] for n temperatures.
 var LooksQuery = looksQuery
 
+// UnchangedQuery is the query by which tasks, and their transcripts, are pruned.
+var UnchangedQuery = unchangedQuery("TRUE")
+
 // TasksQuery is the query of [TaskStore.Tasks].
 var TasksQuery = tasksQuery
 

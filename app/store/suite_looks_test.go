@@ -97,6 +97,7 @@ func testPlans(t *testing.T, s *fixture) {
 		"pulse":              {pulse, "tasks_repo", pulseArgs},
 		"costs of a repo":    {costs, costsIndex, costsArgs},
 		"last decisions":     {decided, "decisions_last", decidedArgs},
+		"tasks to be pruned": {store.UnchangedQuery, "tasks_updated", []any{1, 9, 1, "7-1", 500}},
 		"flips to be pruned": {`SELECT repo_id FROM flips WHERE at < ? LIMIT ?`, "flips_at", []any{1, 2}},
 	} {
 		if plan := s.plan(t, db, c.query, c.args); !strings.Contains(plan, c.index) {
