@@ -62,8 +62,8 @@ type OpenCount struct {
 	Tasks       int
 }
 
-// CountOpen counts the tasks that GitHub may still change: all that have not ended, and those that have passed and whose
-// pull request is open. It reads only an index, not the tasks.
+// CountOpen counts the tasks that GitHub may still change: those that have not ended, and those that have passed and
+// whose pull request is open. It reads only an index, not the tasks.
 func (s *TaskStore) CountOpen(ctx context.Context, v Visibility) ([]OpenCount, error) {
 	query, args := s.openQuery(v)
 	return list(ctx, s.DB, "count open tasks", func(from row) (c OpenCount, err error) {
@@ -207,8 +207,8 @@ func (s *SetupStore) SetupPulse(ctx context.Context, installation int64) (string
 func (s *DB) pulseQuery(v Visibility) (query string, args []any) {
 	last := `SELECT max(updated_at) FROM tasks`
 	if !v.all {
-		last = `SELECT max((SELECT max(updated_at) FROM tasks WHERE repo_id = CAST(r.value AS bigint))) FROM ` + s.listRows() +
-			` AS r`
+		last = `SELECT max((SELECT max(updated_at) FROM tasks WHERE repo_id = CAST(r.value AS bigint))) FROM ` +
+			s.listRows() + ` AS r`
 		args = append(args, v.repos)
 	}
 	return `SELECT coalesce(CAST((` + last + `) AS text), '') ||

@@ -140,8 +140,8 @@ func (f *personEraser) batches(
 	}
 }
 
-// batch calls work in a transaction of its own. It adds the counts that work returns after the transaction was committed
-// or rehearsed.
+// batch calls work in a transaction of its own. It adds the counts that work returns after the transaction was
+// committed or rehearsed.
 func (f *personEraser) batch(table string, work func(tx *sql.Tx) (counts, error)) error {
 	var n counts
 	err := f.write(f.ctx, "forget a person in "+table, func(tx *sql.Tx) (err error) {
