@@ -46,7 +46,7 @@ type Reader interface {
 	Refused() string
 	DeliveryBacklog(ctx context.Context) (store.Backlog, error)
 	EffectBacklog(ctx context.Context) (store.Backlog, error)
-	CountStates(ctx context.Context, v store.Visibility) (map[sia.State]int, error)
+	CountStates(ctx context.Context) (map[sia.State]int, error)
 	TotalCreditsSpent(ctx context.Context, from, until time.Time) (sia.Credits, error)
 	Halts(ctx context.Context) ([]store.Halt, error)
 	RunnerStandings(ctx context.Context) ([]store.RunnerStanding, error)
@@ -197,7 +197,7 @@ func (s *server) read() (reading, *memory.Figures) {
 	var errs [6]error
 	r.deliveries, errs[0] = s.from.DeliveryBacklog(ctx)
 	r.effects, errs[1] = s.from.EffectBacklog(ctx)
-	r.tasks, errs[2] = s.from.CountStates(ctx, store.SeesAll())
+	r.tasks, errs[2] = s.from.CountStates(ctx)
 	r.spent, errs[3] = s.spent(ctx, now)
 	var halted []store.Halt
 	halted, errs[4] = s.from.Halts(ctx)

@@ -9,8 +9,8 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// The queries of the web pages. Each is bounded and answered from an index
-// (migration 21), and each takes a [Visibility]: rows outside of it are not counted either.
+// The queries of the web pages. Each is bounded and answered from an index, and each takes a [Visibility]: rows outside
+// of it are not counted either.
 
 // Find selects tasks for the search page; a zero field selects all.
 type Find struct {
@@ -55,33 +55,38 @@ func (s *DB) findQuery(v Visibility, f Find) (query string, args []any) {
 		append(c.args, max(1, f.Limit), max(0, f.Skip))
 }
 
-// CountOpen counts the tasks that GitHub may still change, by temperature.
-func (s *TaskStore) CountOpen(ctx context.Context, v Visibility) (map[sia.Temperature]int, error) {
+// OpenCount is the number of tasks in a state and of a temperature.
+type OpenCount struct {
+	State       sia.State
+	Temperature sia.Temperature
+	Tasks       int
+}
+
+// CountOpen counts the tasks that GitHub may still change: those that have not ended, and those that have passed and
+// whose pull request is open. It reads only an index, not the tasks.
+func (s *TaskStore) CountOpen(ctx context.Context, v Visibility) ([]OpenCount, error) {
 	query, args := s.openQuery(v)
-	return countTasks[sia.Temperature](ctx, s.DB, "temperature", query, args)
+	return list(ctx, s.DB, "count open tasks", func(from row) (c OpenCount, err error) {
+		err = from.Scan(&c.State, &c.Temperature, &c.Tasks)
+		return c, err
+	}, query, args...)
 }
 
 func (s *DB) openQuery(v Visibility) (query string, args []any) {
-	return `SELECT temperature, count(*) FROM tasks WHERE temperature <> '' AND ` + s.sees("repo_id") +
-		` GROUP BY temperature`, v.args()
+	return `SELECT state, temperature, count(*) FROM tasks WHERE temperature <> '' AND ` + s.sees("repo_id") +
+		` GROUP BY temperature, state`, v.args()
 }
 
-// CountStates counts tasks by their state.
-func (s *TaskStore) CountStates(ctx context.Context, v Visibility) (map[sia.State]int, error) {
-	return countTasks[sia.State](ctx, s.DB, "state", `SELECT state, count(*) FROM tasks WHERE `+s.sees("repo_id")+
-		` GROUP BY state`, v.args())
-}
-
-// countTasks returns the numbers of tasks by the first column of a query.
-func countTasks[K comparable](ctx context.Context, s *DB, by, query string, args []any) (map[K]int, error) {
-	out := map[K]int{}
-	_, err := list(ctx, s, "count tasks by "+by, func(from row) (_ struct{}, err error) {
-		var k K
+// CountStates counts all tasks by their state.
+func (s *TaskStore) CountStates(ctx context.Context) (map[sia.State]int, error) {
+	out := map[sia.State]int{}
+	_, err := list(ctx, s.DB, "count tasks by state", func(from row) (_ struct{}, err error) {
+		var state sia.State
 		var n int
-		err = from.Scan(&k, &n)
-		out[k] = n
+		err = from.Scan(&state, &n)
+		out[state] = n
 		return struct{}{}, err
-	}, query, args...)
+	}, `SELECT state, count(*) FROM tasks GROUP BY state`)
 	return out, err
 }
 
@@ -165,10 +170,22 @@ func costs[T any](
 		fmt.Fprintf(&period, " WHEN at < ? THEN %d", i)
 		args = append(args, micros(end))
 	}
-	args = append(args, micros(times[0]), micros(times[len(times)-1]))
-	return list(ctx, s, "sum costs by "+by, scan, `SELECT `+by+`, CASE`+period.String()+` END AS period, sum(amount)
-		FROM credits WHERE kind IN ('spend', 'overrun') AND `+condition+` AND at >= ? AND at < ? AND `+s.sees("repo_id")+`
-		GROUP BY 1, 2 ORDER BY 1, 2`, append(args, v.args()...)...)
+	query, more := s.costsQuery(v, times[0], times[len(times)-1], by, condition, period.String())
+	return list(ctx, s, "sum costs by "+by, scan, query, append(args, more...)...)
+}
+
+// costsQuery takes the arguments of period before those that it returns. For one repository it reads no other's costs:
+// each dashboard asks for them.
+func (s *DB) costsQuery(
+	v Visibility, from, to time.Time, by, condition, period string,
+) (query string, args []any) {
+	sees, seen := s.sees("repo_id"), v.args()
+	if !v.all && len(v.repos) == 1 {
+		sees, seen = "repo_id = ?", []any{v.repos[0]}
+	}
+	return `SELECT ` + by + `, CASE` + period + ` END AS period, sum(amount) FROM credits
+		WHERE kind IN ('spend', 'overrun') AND ` + condition + ` AND at >= ? AND at < ? AND ` + sees + `
+		GROUP BY 1, 2 ORDER BY 1, 2`, append([]any{micros(from), micros(to)}, seen...)
 }
 
 // SeenRepositories lists the visible repositories, by name.
@@ -185,12 +202,18 @@ func (s *SetupStore) SetupPulse(ctx context.Context, installation int64) (string
 	return fmt.Sprintf("%d.%d.%d", repos, pending, at), s.explain("look what changed", err)
 }
 
-// pulseQuery asks for the visible task and the visible change of a policy that changed last.
+// pulseQuery asks when a visible task changed last, and for the visible change of a policy that changed last. It looks
+// each repository of a viewer up: their tasks may not have changed for longer than most.
 func (s *DB) pulseQuery(v Visibility) (query string, args []any) {
-	return `SELECT coalesce((SELECT updated_at || '.' || id FROM tasks WHERE ` + s.sees("repo_id") + `
-			ORDER BY updated_at DESC, id LIMIT 1), '') ||
+	last := `SELECT max(updated_at) FROM tasks`
+	if !v.all {
+		last = `SELECT max((SELECT max(updated_at) FROM tasks WHERE repo_id = CAST(r.value AS bigint))) FROM ` +
+			s.listRows() + ` AS r`
+		args = append(args, v.repos)
+	}
+	return `SELECT coalesce(CAST((` + last + `) AS text), '') ||
 		coalesce((SELECT '-' || e.n || '.' || x.comment FROM experiment_events e JOIN experiments x ON x.id = e.experiment
-			WHERE ` + s.sees("x.place_id") + ` ORDER BY e.n DESC LIMIT 1), '')`, append(v.args(), v.args()...)
+			WHERE ` + s.sees("x.place_id") + ` ORDER BY e.n DESC LIMIT 1), '')`, append(args, v.args()...)
 }
 
 // Pulse returns a text that changes whenever the task or its transcript changes or, with an

@@ -64,6 +64,8 @@ type dialect interface {
 
 	// inList returns the right side of a condition: the value on its left is in a parameter that is a JSON array.
 	inList(kind listKind) string
+	// listRows returns SQL for the elements of a parameter that is a JSON array as rows of the column value.
+	listRows() string
 	// repoOf returns an SQL expression for the repository id in a column that has task ids.
 	repoOf(column string) string
 

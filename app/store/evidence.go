@@ -76,7 +76,15 @@ func (s *DecisionStore) PatternTallies(
 func (s *DecisionStore) LastDecisions(
 	ctx context.Context, v Visibility, repo int64, typ sia.DecisionType, limit int,
 ) ([]sia.Decision, error) {
-	return list(ctx, s.DB, "load the last decisions of type "+string(typ), scanDecision,
-		`SELECT `+decisionColumns+` FROM decisions WHERE type = ? AND (? = 0 OR repo_id = ?) AND `+s.sees("repo_id")+`
-		ORDER BY at DESC, n DESC LIMIT ?`, append(append([]any{typ, repo, repo}, v.args()...), limit)...)
+	query, args := s.lastDecisionsQuery(v, repo, typ, limit)
+	return list(ctx, s.DB, "load the last decisions of type "+string(typ), scanDecision, query, args...)
+}
+
+func (s *DB) lastDecisionsQuery(
+	v Visibility, repo int64, typ sia.DecisionType, limit int,
+) (query string, args []any) {
+	// The rows are selected from an index; only those of the list are read.
+	return `SELECT ` + decisionColumns + ` FROM decisions WHERE n IN (SELECT n FROM decisions
+			WHERE type = ? AND (? = 0 OR repo_id = ?) AND ` + s.sees("repo_id") + ` ORDER BY at DESC, n DESC LIMIT ?)
+		ORDER BY at DESC, n DESC`, append(append([]any{typ, repo, repo}, v.args()...), limit)
 }

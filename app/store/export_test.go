@@ -1,6 +1,11 @@
 package store
 
-import "context"
+import (
+	"context"
+	"time"
+
+	"github.com/sia-bot/sia/sia"
+)
 
 // Queries of tables that grow, for tests of their plans.
 const (
@@ -14,6 +19,9 @@ const (
 // LooksQuery is the query of [TaskStore.Looks] for n temperatures.
 var LooksQuery = looksQuery
 
+// UnchangedQuery is the query by which tasks, and their transcripts, are pruned.
+var UnchangedQuery = unchangedQuery("TRUE")
+
 // TasksQuery is the query of [TaskStore.Tasks].
 var TasksQuery = tasksQuery
 
@@ -22,6 +30,11 @@ var TasksQuery = tasksQuery
 func (s *Store) FindQuery(v Visibility, f Find) (query string, args []any) { return s.findQuery(v, f) }
 func (s *Store) OpenQuery(v Visibility) (query string, args []any)         { return s.openQuery(v) }
 func (s *Store) PulseQuery(v Visibility) (query string, args []any)        { return s.pulseQuery(v) }
+
+// LastDecisionsQuery is the query of [DecisionStore.LastDecisions].
+func (s *Store) LastDecisionsQuery(v Visibility, typ sia.DecisionType) (query string, args []any) {
+	return s.lastDecisionsQuery(v, 0, typ, 20)
+}
 
 // AmongQuery is the query of [Store.Arrived].
 func (s *Store) AmongQuery() string {
@@ -45,4 +58,9 @@ func (s *Store) SaveTogether(ctx context.Context, all ...Delivery) (fresh []stri
 		}
 	}
 	return fresh, err
+}
+
+// CostsQuery is the query of [CreditStore.Costs] for one period.
+func (s *Store) CostsQuery(v Visibility, from, to time.Time) (query string, args []any) {
+	return s.costsQuery(v, from, to, "repo_id", "TRUE", " WHEN TRUE THEN 0")
 }

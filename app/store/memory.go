@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"
@@ -38,45 +39,61 @@ func (s *OutcomeStore) OutcomesOf(ctx context.Context, id sia.TaskID) ([]Outcome
 		`SELECT `+outcomeColumns+` FROM outcomes WHERE task_id = ? ORDER BY id`, id)
 }
 
+// lessonRestoreBatch is the number of lessons in one transaction, so that other writers are not blocked for long.
+const lessonRestoreBatch = 100
+
 // RestoreLessons inserts lessons that are missing, with their counts and with the
 // evidence that is included in those counts, so that it is not counted again when
-// it is reported again. It returns the number of restored lessons.
+// it is reported again. It returns the number of restored lessons. When it returns
+// an error, some may be restored, each with its evidence.
 func (s *LessonStore) RestoreLessons(
 	ctx context.Context, repo int64, lessons []lesson.Lesson, evidence []lesson.Evidence,
 ) (restored int, err error) {
-	err = s.write(ctx, fmt.Sprintf("restore lessons of repository %d", repo), func(tx *sql.Tx) error {
-		b, err := s.lessonBatch(ctx, tx, repo)
-		if err != nil {
+	of := map[lesson.ID][]lesson.Evidence{}
+	for _, e := range evidence {
+		of[e.Lesson] = append(of[e.Lesson], e)
+	}
+	for some := range slices.Chunk(lessons, lessonRestoreBatch) {
+		n := 0
+		err := s.write(ctx, fmt.Sprintf("restore lessons of repository %d", repo), func(tx *sql.Tx) (err error) {
+			n, err = s.restoreLessons(ctx, tx, repo, some, of)
 			return err
+		})
+		if err != nil {
+			return restored, err
 		}
-		restored = 0
-		isNew := map[lesson.ID]bool{}
-		for _, l := range lessons {
-			if !l.ID.Valid() || l.Repo != repo {
-				return fmt.Errorf("%q is no lesson of this repository", l.ID)
-			}
-			old, err := b.load(l.ID)
-			if err != nil {
-				return err
-			}
-			if old.seq != 0 {
-				continue
-			}
-			if err := b.save(old, l); err != nil {
-				return err
-			}
-			isNew[l.ID] = true
-			restored++
+		restored += n
+	}
+	return restored, nil
+}
+
+func (s *LessonStore) restoreLessons(
+	ctx context.Context, tx *sql.Tx, repo int64, lessons []lesson.Lesson, evidence map[lesson.ID][]lesson.Evidence,
+) (restored int, err error) {
+	b, err := s.lessonBatch(ctx, tx, repo)
+	if err != nil {
+		return 0, err
+	}
+	for _, l := range lessons {
+		if !l.ID.Valid() || l.Repo != repo {
+			return 0, fmt.Errorf("%q is no lesson of this repository", l.ID)
 		}
-		for _, e := range evidence {
-			if !isNew[e.Lesson] {
-				continue
-			}
+		old, err := b.load(l.ID)
+		if err != nil {
+			return 0, err
+		}
+		if old.seq != 0 {
+			continue
+		}
+		if err := b.save(old, l); err != nil {
+			return 0, err
+		}
+		restored++
+		for _, e := range evidence[l.ID] {
 			if _, err := b.saveEvidence(e); err != nil {
-				return err
+				return 0, err
 			}
 		}
-		return b.flush()
-	})
-	return restored, err
+	}
+	return restored, b.flush()
 }

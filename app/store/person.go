@@ -29,7 +29,7 @@ type Forgotten struct {
 // errRehearsed rolls back the transaction of a rehearsal.
 var errRehearsed = errors.New("rehearsed")
 
-// personBatch is the number of rows in one transaction. A task is one row, with its log.
+// personBatch is the number of rows in one transaction. A task has one of its own, with its log.
 const personBatch = 100
 
 // Forget replaces a person's login and id by those of GitHub's user for deleted accounts, where they are unambiguous:
@@ -121,36 +121,45 @@ func (f *personEraser) identify(login string) error {
 	return nil
 }
 
-// batches calls work with ranges of a table's row numbers, which are in the column key, each in a transaction of its
-// own. It adds the counts that work returns after the transaction was committed or rehearsed.
+// batches calls work with ranges of a table's row numbers, which are in the column key, each as a batch.
 func (f *personEraser) batches(
-	table, key string, size int, work func(tx *sql.Tx, from, to int64) (counts, error),
+	table, key string, work func(tx *sql.Tx, from, to int64) (counts, error),
 ) error {
 	for last := int64(-1 << 62); ; {
 		var end sql.NullInt64
 		err := f.r.QueryRowContext(f.ctx, `SELECT max(`+key+`) FROM (SELECT `+key+` FROM `+table+` WHERE `+key+` > ?
-			ORDER BY `+key+` LIMIT `+fmt.Sprint(size)+`) AS batch`, last).Scan(&end)
+			ORDER BY `+key+` LIMIT `+fmt.Sprint(personBatch)+`) AS batch`, last).Scan(&end)
 		if err != nil || !end.Valid {
 			return err
 		}
-		var n counts
-		err = f.write(f.ctx, "forget a person in "+table, func(tx *sql.Tx) (err error) {
-			if n, err = work(tx, last, end.Int64); err == nil && f.rehearse {
-				err = errRehearsed
-			}
-			return err
-		})
-		if err != nil && !errors.Is(err, errRehearsed) {
+		err = f.batch(table, func(tx *sql.Tx) (counts, error) { return work(tx, last, end.Int64) })
+		if err != nil {
 			return err
 		}
-		for name, rows := range n.rows {
-			f.done.Rows[name] += rows
-		}
-		f.done.Tasks = append(f.done.Tasks, n.tasks...)
-		f.done.Words += n.words
-		f.done.Waiting += n.waiting
 		last = end.Int64
 	}
+}
+
+// batch calls work in a transaction of its own. It adds the counts that work returns after the transaction was
+// committed or rehearsed.
+func (f *personEraser) batch(table string, work func(tx *sql.Tx) (counts, error)) error {
+	var n counts
+	err := f.write(f.ctx, "forget a person in "+table, func(tx *sql.Tx) (err error) {
+		if n, err = work(tx); err == nil && f.rehearse {
+			err = errRehearsed
+		}
+		return err
+	})
+	if err != nil && !errors.Is(err, errRehearsed) {
+		return err
+	}
+	for name, rows := range n.rows {
+		f.done.Rows[name] += rows
+	}
+	f.done.Tasks = append(f.done.Tasks, n.tasks...)
+	f.done.Words += n.words
+	f.done.Waiting += n.waiting
+	return nil
 }
 
 // counts has the counts of one transaction.
@@ -178,7 +187,7 @@ func (f *personEraser) deliveries() error {
 	if err != nil {
 		return err
 	}
-	return f.batches("deliveries", "id", personBatch, func(tx *sql.Tx, from, to int64) (n counts, err error) {
+	return f.batches("deliveries", "id", func(tx *sql.Tx, from, to int64) (n counts, err error) {
 		all, err := collect(f.ctx, tx, func(from row) (d delivery, err error) {
 			err = from.Scan(&d.id, packedColumn{&d.body}, &d.state)
 			return d, err
@@ -219,43 +228,55 @@ func (f *personEraser) attempts() error {
 	return err
 }
 
-// tasks rewrites the logs of tasks, and each task from its new log.
+// tasks rewrites the logs of tasks, and each task from its new log. Only tasks that name the person block writers.
 func (f *personEraser) tasks() error {
-	return f.batches("tasks", "rowid", 1, func(tx *sql.Tx, _, to int64) (n counts, err error) {
-		var id sia.TaskID
-		if err := tx.QueryRowContext(f.ctx, `SELECT id FROM tasks WHERE rowid = ?`, to).Scan(&id); err != nil {
-			return n, ignoreNoRows(err)
+	type place struct {
+		row int64
+		id  sia.TaskID
+	}
+	for last := int64(-1 << 62); ; {
+		batch, err := collect(f.ctx, f.r, func(from row) (p place, err error) {
+			err = from.Scan(&p.row, &p.id)
+			return p, err
+		}, `SELECT rowid, id FROM tasks WHERE rowid > ? ORDER BY rowid LIMIT ?`, last, personBatch)
+		if err != nil || len(batch) == 0 {
+			return err
 		}
-		if err := f.task(tx, id, &n); err != nil {
-			return n, fmt.Errorf("task %s: %w", id, err)
+		for _, p := range batch {
+			if err := f.task(p.id); err != nil {
+				return fmt.Errorf("task %s: %w", p.id, err)
+			}
+			last = p.row
 		}
-		return n, nil
-	})
+	}
 }
 
-func (f *personEraser) task(tx *sql.Tx, id sia.TaskID, n *counts) error {
-	if err := f.advisoryLock(f.ctx, tx, taskLock(id)); err != nil {
+// task rewrites a task if its log names the person.
+func (f *personEraser) task(id sia.TaskID) error {
+	changed, words, err := f.log(f.r, id)
+	if err != nil || len(changed) == 0 {
+		f.done.Words += words
 		return err
 	}
-	before, err := taskToChange(f.ctx, tx, id)
-	if err != nil {
-		return err
-	}
-	type event struct {
-		seq          int
-		event        string
-		byID         int64
-		by           string
-		why, ignored string
-	}
-	log, err := collect(f.ctx, tx, func(from row) (r event, err error) {
+	return f.batch("tasks", func(tx *sql.Tx) (n counts, err error) { return n, f.rewriteTask(tx, id, &n) })
+}
+
+// loggedEvent has the columns of an event that may name a person.
+type loggedEvent struct {
+	seq          int
+	event        string
+	byID         int64
+	by           string
+	why, ignored string
+}
+
+// log returns the events of a task's log that name the person, without the person. words counts those that still have
+// the login as a word.
+func (f *personEraser) log(q querier, id sia.TaskID) (changed []loggedEvent, words int, err error) {
+	log, err := collect(f.ctx, q, func(from row) (r loggedEvent, err error) {
 		err = from.Scan(&r.seq, &r.event, &r.byID, &r.by, &r.why, &r.ignored)
 		return r, err
 	}, `SELECT seq, event, by_id, by_login, why, ignored FROM task_events WHERE task_id = ? ORDER BY seq`, id)
-	if err != nil {
-		return err
-	}
-	changed := log[:0]
 	for _, r := range log {
 		e := rowEraser{who: f.who}
 		r.event, r.by = e.text(r.event), e.login(r.by)
@@ -263,11 +284,30 @@ func (f *personEraser) task(tx *sql.Tx, id sia.TaskID, n *counts) error {
 		if slices.Contains(f.who.ids, r.byID) || r.by == ghostLogin && r.byID != ghostID {
 			r.byID, e.changed = ghostID, true
 		}
-		n.words += e.wordsLeft()
+		words += e.wordsLeft()
 		if e.changed {
 			changed = append(changed, r)
 		}
 	}
+	return changed, words, err
+}
+
+func (f *personEraser) rewriteTask(tx *sql.Tx, id sia.TaskID, n *counts) error {
+	if err := f.advisoryLock(f.ctx, tx, taskLock(id)); err != nil {
+		return err
+	}
+	before, err := taskToChange(f.ctx, tx, id)
+	if errors.Is(err, ErrNotFound) { // deleted meanwhile
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	changed, words, err := f.log(tx, id)
+	if err != nil {
+		return err
+	}
+	n.words += words
 	if len(changed) == 0 {
 		return nil
 	}
@@ -324,7 +364,7 @@ func (f *personEraser) lessons() error {
 		id   lesson.ID
 		text string
 	}
-	return f.batches("lessons", "seq", personBatch, func(tx *sql.Tx, from, to int64) (n counts, err error) {
+	return f.batches("lessons", "seq", func(tx *sql.Tx, from, to int64) (n counts, err error) {
 		repos, err := collect(f.ctx, tx, scanValue[int64],
 			`SELECT DISTINCT repo_id FROM lessons WHERE seq > ? AND seq <= ? ORDER BY repo_id`, from, to)
 		if err != nil {
@@ -399,7 +439,7 @@ func (f *personEraser) others() error {
 		if t.columns = columns; key == "" || len(columns) == 0 || slices.Contains(skippedTables, t.name) {
 			continue
 		}
-		err := f.batches(t.name, key, personBatch, func(tx *sql.Tx, from, to int64) (n counts, err error) {
+		err := f.batches(t.name, key, func(tx *sql.Tx, from, to int64) (n counts, err error) {
 			return n, f.rows(tx, t, key, from, to, &n)
 		})
 		if err != nil {

@@ -415,6 +415,8 @@ func (*postgresDialect) inList(kind listKind) string {
 	return `= ANY (ARRAY(SELECT value FROM json_array_elements_text(?::json)))`
 }
 
+func (*postgresDialect) listRows() string { return `json_array_elements_text(?::json)` }
+
 func (*postgresDialect) repoOf(column string) string {
 	return `CAST(split_part(` + column + `, '-', 1) AS bigint)`
 }

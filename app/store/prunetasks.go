@@ -15,32 +15,47 @@ import (
 // of lessons. It also records the deletion ([TaskStore.Deleted]). It keeps tasks with pending effects, and tasks that
 // are not in their memory branch. When it returns an error, the deletions made so far are committed.
 func (s *TaskStore) PruneTasks(ctx context.Context, before time.Time) (n int64, err error) {
+	err = s.eachEnded(ctx, before, "TRUE", func(id sia.TaskID) error {
+		deleted, err := s.pruneTask(ctx, id, before)
+		if deleted {
+			n++
+		}
+		return err
+	})
+	return n, err
+}
+
+// eachEnded calls do for each task that ended, did not change since a time, and matches an SQL condition on the row t:
+// first those that have not changed for longest.
+func (s *DB) eachEnded(ctx context.Context, before time.Time, condition string, do func(id sia.TaskID) error) error {
 	type place struct { // position in the index
-		at int64
-		id sia.TaskID
+		at    int64
+		id    sia.TaskID
+		state sia.State
 	}
-	var last place
-	for {
-		batch, err := list(ctx, s.DB, "list tasks to be deleted", func(from row) (p place, err error) {
-			err = from.Scan(&p.at, &p.id)
+	for last := (place{}); ; {
+		batch, err := list(ctx, s, "list tasks that ended", func(from row) (p place, err error) {
+			err = from.Scan(&p.at, &p.id, &p.state)
 			return p, err
-		}, `SELECT updated_at, id FROM tasks WHERE state IN (?, ?) AND updated_at < ?
-			AND (updated_at > ? OR updated_at = ? AND id > ?) ORDER BY updated_at, id LIMIT ?`,
-			sia.Passed, sia.Stopped, micros(before), last.at, last.at, last.id, pruneBatch)
+		}, unchangedQuery(condition), last.at, micros(before), last.at, last.id, pruneBatch)
 		if err != nil || len(batch) == 0 {
-			return n, err
+			return err
 		}
-		for _, p := range batch {
-			deleted, err := s.pruneTask(ctx, p.id, before)
-			if err != nil {
-				return n, err
+		for _, last = range batch {
+			if !last.state.Final() {
+				continue
 			}
-			if deleted {
-				n++
+			if err := do(last.id); err != nil {
+				return err
 			}
 		}
-		last = batch[len(batch)-1]
 	}
+}
+
+// unchangedQuery has no condition on the state: from an index that begins with it, each batch would sort all tasks.
+func unchangedQuery(condition string) string {
+	return `SELECT t.updated_at, t.id, t.state FROM tasks t WHERE t.updated_at >= ? AND t.updated_at < ?
+		AND (t.updated_at > ? OR t.id > ?) AND ` + condition + ` ORDER BY t.updated_at, t.id LIMIT ?`
 }
 
 // pruneTask deletes a task, its transcript first and in batches: a long one would block other writers.
@@ -48,8 +63,7 @@ func (s *TaskStore) pruneTask(ctx context.Context, id sia.TaskID, before time.Ti
 	if kept, err := isInMemory(ctx, s.r, id); err != nil || !kept {
 		return false, s.explain("prune task "+string(id), err)
 	}
-	if _, err := s.pruneTexts(ctx, "t.id = ? AND t.state IN (?, ?) AND t.updated_at < ?", id, sia.Passed, sia.Stopped,
-		micros(before)); err != nil {
+	if _, err := s.pruneTexts(ctx, id, before); err != nil {
 		return false, err
 	}
 	err = s.write(ctx, "prune task "+string(id), func(tx *sql.Tx) error {

@@ -270,6 +270,8 @@ func (*sqliteDialect) deliveryRows(all []*savedDelivery) (n int, rows string, ar
 
 func (*sqliteDialect) inList(listKind) string { return `IN (SELECT value FROM json_each(?))` }
 
+func (*sqliteDialect) listRows() string { return `json_each(?)` }
+
 // repoOf relies on SQLite's cast, which stops at the first character that is no digit.
 func (*sqliteDialect) repoOf(column string) string { return `CAST(` + column + ` AS integer)` }
 

@@ -72,6 +72,12 @@ func testPlans(t *testing.T, s *fixture) {
 		store.Find{Temperatures: []sia.Temperature{sia.Cold}, Oldest: true, Limit: 20})
 	open, openArgs := s.OpenQuery(store.SeesAll())
 	pulse, pulseArgs := s.PulseQuery(store.SeesOnly(7))
+	costs, costsArgs := s.CostsQuery(store.SeesOnly(7), at(0), at(1))
+	costsIndex := "credits_repo"
+	if s.Files() == nil {
+		costsIndex = "repo_id = '7'" // of an empty table, PostgreSQL takes any index that has it
+	}
+	decided, decidedArgs := s.LastDecisionsQuery(store.SeesOnly(7), sia.DecideTechnique)
 	db := storetest.Raw(t, s.url)
 	for name, c := range map[string]struct {
 		query, index string
@@ -85,10 +91,13 @@ func testPlans(t *testing.T, s *fixture) {
 		"spent by all":       {store.SpentByAllQuery, "credits_spent", []any{1, 2}},
 		"tasks of a repo":    {inRepo, "tasks_repo", repoArgs},
 		"tasks in a state":   {inState, "tasks_state", stateArgs},
-		"tasks that wait":    {waiting, "tasks_temperature", waitingArgs},
-		"tasks to review":    {ready, "tasks_temperature", readyArgs},
-		"open tasks":         {open, "tasks_temperature", openArgs},
-		"pulse":              {pulse, "tasks_updated", pulseArgs},
+		"tasks that wait":    {waiting, "tasks_temperature_state", waitingArgs},
+		"tasks to review":    {ready, "tasks_temperature_state", readyArgs},
+		"open tasks":         {open, "tasks_temperature_state", openArgs},
+		"pulse":              {pulse, "tasks_repo", pulseArgs},
+		"costs of a repo":    {costs, costsIndex, costsArgs},
+		"last decisions":     {decided, "decisions_last", decidedArgs},
+		"tasks to be pruned": {store.UnchangedQuery, "tasks_updated", []any{1, 9, 1, "7-1", 500}},
 		"flips to be pruned": {`SELECT repo_id FROM flips WHERE at < ? LIMIT ?`, "flips_at", []any{1, 2}},
 	} {
 		if plan := s.plan(t, db, c.query, c.args); !strings.Contains(plan, c.index) {

@@ -1,6 +1,8 @@
 package store_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -53,6 +55,37 @@ func testLessonsRestored(t *testing.T, s *fixture) {
 	}
 	if _, err := s.RestoreLessons(ctx, demo.ID+1, []lesson.Lesson{a}, nil); err == nil {
 		t.Error("a lesson of another repository was restored")
+	}
+}
+
+// Many lessons are restored in several transactions, so that none blocks other writers for long: those before a broken
+// one are restored with their evidence.
+func testManyLessonsRestored(t *testing.T, s *fixture) {
+	ctx := patient(t)
+	var lessons []lesson.Lesson
+	var evidence []lesson.Evidence
+	for i := range 250 {
+		l := taught(fmt.Sprint(i), fmt.Sprintf("Lesson %d says something.", i))
+		lessons = append(lessons, l)
+		evidence = append(evidence, lesson.Evidence{Key: fmt.Sprintf("7-%d/1", i), Lesson: l.ID, Good: 1, At: l.CountedAt})
+	}
+	broken := slices.Clone(lessons)
+	broken[230].Repo++
+	for _, c := range []struct {
+		lessons   []lesson.Lesson
+		want, all int
+	}{{broken, 200, 200}, {lessons, 50, 250}, {lessons, 0, 250}} {
+		n, err := s.RestoreLessons(ctx, demo.ID, c.lessons, evidence)
+		if n != c.want || (err != nil) != (c.lessons[230].Repo != demo.ID) {
+			t.Errorf("restored %d, %v; want %d", n, err, c.want)
+		}
+		is, err := s.Lessons(ctx, demo.ID)
+		must(t, err)
+		seen, err := s.LessonEvidence(ctx, demo.ID, "")
+		must(t, err)
+		if len(is) != c.all || len(seen) != c.all {
+			t.Errorf("%d lessons and %d pieces of evidence; want %d each", len(is), len(seen), c.all)
+		}
 	}
 }
 

@@ -61,6 +61,7 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 		{"Heard", testHeard},
 		{"Forget", testForget},
 		{"ForgetGhost", testForgetGhost},
+		{"ForgetLoadsNamed", testForgetLoadsNamed},
 		{"Acts", testActs},
 		{"ActsName", testActsName},
 		{"OperatorsActs", testOperatorsActs},
@@ -97,6 +98,7 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 
 		{"MemoryHeads", testMemoryHeads},
 		{"LessonsRestored", testLessonsRestored},
+		{"ManyLessonsRestored", testManyLessonsRestored},
 		{"TaskRestored", testTaskRestored},
 		{"OutcomesOf", testOutcomesOf},
 

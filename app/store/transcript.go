@@ -107,14 +107,24 @@ const (
 // PruneTranscripts deletes the turns and texts of tasks that have ended and did not change since a time. When it
 // returns an error, the deletions made so far are committed.
 func (s *TranscriptStore) PruneTranscripts(ctx context.Context, before time.Time) (n int64, err error) {
-	return s.pruneTexts(ctx, "t.state IN (?, ?) AND t.updated_at < ?", sia.Passed, sia.Stopped, micros(before))
+	err = s.eachEnded(ctx, before, hasTexts, func(id sia.TaskID) error {
+		some, err := s.pruneTexts(ctx, id, before)
+		n += some
+		return err
+	})
+	return n, err
 }
 
-// pruneTexts deletes the turns and texts of tasks that match an SQL condition.
-func (s *DB) pruneTexts(ctx context.Context, condition string, args ...any) (n int64, err error) {
+// hasTexts is the SQL condition that a task, the row t, has turns or texts.
+const hasTexts = `(EXISTS (SELECT 1 FROM transcripts r WHERE r.task_id = t.id)
+	OR EXISTS (SELECT 1 FROM texts r WHERE r.task_id = t.id))`
+
+// pruneTexts deletes the turns and texts of a task, if it has ended and did not change since a time.
+func (s *DB) pruneTexts(ctx context.Context, id sia.TaskID, before time.Time) (n int64, err error) {
 	for _, table := range []string{"transcripts", "texts"} {
 		some, err := s.inBatches(ctx, "prune "+table, `DELETE FROM `+table+` WHERE rowid IN (SELECT r.rowid FROM tasks t
-			JOIN `+table+` r ON r.task_id = t.id WHERE `+condition+` LIMIT ?)`, args...)
+			JOIN `+table+` r ON r.task_id = t.id WHERE t.id = ? AND t.state IN (?, ?) AND t.updated_at < ? LIMIT ?)`,
+			id, sia.Passed, sia.Stopped, micros(before))
 		if n += some; err != nil {
 			return n, err
 		}

@@ -2,7 +2,6 @@ package web
 
 import (
 	"html/template"
-	"maps"
 	"net/http"
 	"slices"
 	"time"
@@ -70,13 +69,9 @@ func (s *site) overview(r *http.Request) (frame, error) {
 	}
 	p.Week = weeks[len(weeks)-1]
 	p.Rate = shareOf(p.Week.Passed, p.Week.Passed+p.Week.Stopped)
-	if p.Open, err = s.From.CountStates(ctx, sight); err != nil {
-		return frame{}, err
-	}
 	if p.Paused, err = s.pauses(r, sight); err != nil {
 		return frame{}, err
 	}
-	maps.DeleteFunc(p.Open, func(s sia.State, _ int) bool { return s.Final() })
 	if err = s.open(r, sight, &p); err != nil {
 		return frame{}, err
 	}
@@ -122,8 +117,21 @@ func (s *site) open(r *http.Request, sight store.Visibility, p *overviewPage) er
 		return err
 	}
 	p.Running = s.lines(r, running)
-	open, err := s.From.CountOpen(r.Context(), sight)
-	p.WaitingAll, p.ReadyAll, p.RunningAll = open[sia.Warm]+open[sia.Cool], open[sia.Cold], open[sia.Hot]
+	counts, err := s.From.CountOpen(r.Context(), sight)
+	p.Open = map[sia.State]int{}
+	for _, c := range counts {
+		if !c.State.Final() {
+			p.Open[c.State] += c.Tasks
+		}
+		switch c.Temperature {
+		case sia.Warm, sia.Cool:
+			p.WaitingAll += c.Tasks
+		case sia.Cold:
+			p.ReadyAll += c.Tasks
+		case sia.Hot:
+			p.RunningAll += c.Tasks
+		}
+	}
 	return err
 }
 

@@ -18,8 +18,7 @@ import (
 type Reader interface {
 	Task(ctx context.Context, id sia.TaskID) (sia.Task, error)
 	FindTasks(ctx context.Context, v store.Visibility, f store.Find) ([]sia.Task, error)
-	CountStates(ctx context.Context, v store.Visibility) (map[sia.State]int, error)
-	CountOpen(ctx context.Context, v store.Visibility) (map[sia.Temperature]int, error)
+	CountOpen(ctx context.Context, v store.Visibility) ([]store.OpenCount, error)
 	Weeks(ctx context.Context, v store.Visibility, until time.Time, n int) ([]store.Week, error)
 	Costs(ctx context.Context, v store.Visibility, times ...time.Time) ([]store.Cost, error)
 	TeamCosts(ctx context.Context, v store.Visibility, times ...time.Time) ([]store.TeamCost, error)
