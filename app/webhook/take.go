@@ -225,7 +225,7 @@ func isOldLabel(current sia.Task, labelled time.Time) bool {
 	return !labelled.IsZero() && labelled.Before(begins.Truncate(time.Second)) // GitHub tells seconds
 }
 
-// lateComment is how much older than the end of its task a comment is that was written before it: SIA may learn a little
+// lateComment is how much older than the end of its task a comment must be to be from before it: SIA may learn a little
 // late what ended the task.
 const lateComment = time.Minute
 
