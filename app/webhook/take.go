@@ -26,8 +26,8 @@ type intentRun struct {
 func (in *Intake) Take(ctx context.Context, intent sia.Intent) error {
 	t := &intentRun{Intake: in, intent: intent}
 	for _, stage := range []func(context.Context) (ended bool, err error){
-		t.find, t.register, t.dedupe, t.filter, t.dropStale, t.answerOld, t.permit, t.allow, t.teach, t.obeyHalt, t.begin,
-		t.apply,
+		t.find, t.register, t.dedupe, t.filter, t.dropStale, t.answerOld, t.permit, t.allow, t.teach, t.obeyHalt,
+		t.endClosed, t.begin, t.apply,
 	} {
 		if ended, err := stage(ctx); err != nil || ended {
 			return err
@@ -186,7 +186,13 @@ func (t *intentRun) dropStale(ctx context.Context) (ended bool, err error) {
 		isCurrent = func(now github.Issue) bool { return now.State != "open" || label != "" && !now.HasLabel(label, id) }
 	case sia.Start:
 		return isOldLabel(t.targets[0].current, t.intent.Changed), nil
-	case sia.PullClosed, sia.NotAnswered:
+	case sia.PullClosed:
+		current := t.targets[0].current
+		if current.Pull.Number == 0 && t.intent.Changed.Before(current.StartedAt.Truncate(time.Second)) {
+			return true, nil // it was the pull request of an earlier run
+		}
+		isCurrent = func(now github.Issue) bool { return now.State != "open" }
+	case sia.NotAnswered:
 		isCurrent = func(now github.Issue) bool { return now.State != "open" }
 	default:
 		return false, nil
@@ -333,6 +339,35 @@ func (t *intentRun) obeyHalt(ctx context.Context) (ended bool, err error) {
 		return false, err
 	}
 	t.say(answer)
+	return false, nil
+}
+
+// endClosed ends a task in which SIA waits for checks if a person has it started again after the pull request was
+// closed: [intentRun.awaitReopening] may hold the delivery that reports the closing.
+func (t *intentRun) endClosed(ctx context.Context) (ended bool, err error) {
+	switch t.intent.Event.Fact.(type) {
+	case sia.Start, sia.Retry:
+	default:
+		return false, nil
+	}
+	now := t.Now()
+	for _, to := range t.targets {
+		if to.current.Pull.Number == 0 || to.current.ReopenWait(now, now) <= 0 {
+			continue
+		}
+		p, err := t.GitHub.Repo(t.intent.Installation, t.intent.Repo).Pull(ctx, to.current.Pull.Number)
+		if err != nil {
+			return false, err
+		}
+		if p.State != "closed" || p.Merged || p.ClosedAt.After(t.intent.Changed) {
+			continue
+		}
+		closed := sia.Event{ID: t.intent.Event.ID + "/closed", At: t.intent.Event.At,
+			Fact: sia.PullClosed{Head: sia.SHA(p.HeadSHA)}}
+		if _, err := t.Store.Apply(ctx, to.task, closed); err != nil {
+			return false, err
+		}
+	}
 	return false, nil
 }
 
