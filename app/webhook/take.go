@@ -254,22 +254,28 @@ func (t *intentRun) answerOld(ctx context.Context) (ended bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	old := t.intent.Changed.Add(lateComment).Before(current.Since)
-	for _, r := range slices.Backward(log) {
-		if !r.To.Final() || r.From.Final() {
-			continue
-		}
-		by, is := r.Event.Origin.Comment, t.intent.Event.Origin.Comment
-		if by != 0 && is != 0 && t.intent.EditID == "" { // later comments have greater ids
-			old = is < by
-		}
-		break
-	}
-	if old {
+	if isOld(t.intent, current.Since, log) {
 		t.say(sia.Query{Topic: "say", Text: "This was written before the task ended and arrived later, so nothing is " +
 			"started. `/sia start` starts the task again."})
 	}
 	return false, nil
+}
+
+// isOld reports whether a command was written before its task ended. If another command ended the task, in a new comment
+// as well, their ids tell: later comments have greater ids.
+func isOld(command sia.Intent, since time.Time, log []store.EventRecord) bool {
+	for _, r := range slices.Backward(log) {
+		if !r.To.Final() || r.From.Final() {
+			continue
+		}
+		by, is := r.Event.Origin.Comment, command.Event.Origin.Comment
+		byNew := r.Event.Origin.Command && by != 0 && r.Event.ID == commentID(by)
+		if byNew && is != 0 && command.EditID == "" {
+			return is < by
+		}
+		break
+	}
+	return command.Changed.Add(lateComment).Before(since)
 }
 
 // permit asks GitHub whether the sender may do this, and answers politely if not. GitHub gives bots no role in a
