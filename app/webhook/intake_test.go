@@ -150,14 +150,19 @@ func TestIsOld(t *testing.T) {
 	stop := func(comment int64, id string, command bool) sia.Event {
 		return sia.Event{ID: id, Origin: sia.Origin{Comment: comment, Command: command}, Fact: sia.Stop{}}
 	}
+	found := func(at time.Time) sia.Fact { return sia.Judged{Found: &sia.Found{Closed: true, ClosedAt: at}} }
 	for name, c := range map[string]struct {
 		written time.Time
 		edit    string
 		ended   sia.Event
 		want    bool
 	}{
-		"long before":               {noon.Add(-time.Hour), "", sia.Event{ID: "x", Fact: sia.PullClosed{}}, true},
-		"just before":               {noon.Add(-time.Second), "", sia.Event{ID: "x", Fact: sia.PullClosed{}}, false},
+		"long before":          {noon.Add(-time.Hour), "", sia.Event{ID: "x", Fact: sia.PullClosed{}}, true},
+		"just before":          {noon.Add(-time.Second), "", sia.Event{ID: "x", Fact: sia.PullClosed{}}, false},
+		"after an unseen end":  {noon.Add(-time.Hour), "", sia.Event{ID: "x", Fact: found(noon.Add(-2 * time.Hour))}, false},
+		"before an unseen end": {noon.Add(-time.Hour), "", sia.Event{ID: "x", Fact: found(noon.Add(-time.Minute))}, true},
+		"just before a closing": {noon.Add(-time.Second), "",
+			sia.Event{ID: "x", Fact: sia.PullClosed{ClosedAt: noon}}, true},
 		"before the stop":           {noon.Add(-time.Second), "", stop(8, "comment/8", true), true},
 		"after a late stop":         {noon.Add(-time.Hour), "", stop(6, "comment/6", true), false},
 		"edited":                    {noon.Add(-time.Hour), "comment/7/ab", stop(6, "comment/6", true), true},

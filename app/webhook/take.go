@@ -250,7 +250,7 @@ func (t *intentRun) answerOld(ctx context.Context) (ended bool, err error) {
 	if !current.State.Final() || !t.intent.Changed.Before(current.Since) {
 		return false, nil
 	}
-	log, err := t.Store.EventsInBrief(ctx, current.ID)
+	log, err := t.Store.Events(ctx, current.ID)
 	if err != nil {
 		return false, err
 	}
@@ -262,7 +262,8 @@ func (t *intentRun) answerOld(ctx context.Context) (ended bool, err error) {
 }
 
 // isOld reports whether a command was written before its task ended. If another command ended the task, in a new comment
-// as well, their ids tell: later comments have greater ids.
+// as well, their ids tell: later comments have greater ids. Of a pull request, GitHub tells when it was closed, which may
+// be long before SIA learns of it.
 func isOld(command sia.Intent, since time.Time, log []store.EventRecord) bool {
 	for _, r := range slices.Backward(log) {
 		if !r.To.Final() || r.From.Final() {
@@ -273,9 +274,25 @@ func isOld(command sia.Intent, since time.Time, log []store.EventRecord) bool {
 		if byNew && is != 0 && command.EditID == "" {
 			return is < by
 		}
+		if closed := closedAt(r.Event.Fact); !closed.IsZero() {
+			return command.Changed.Before(closed)
+		}
 		break
 	}
 	return command.Changed.Add(lateComment).Before(since)
+}
+
+// closedAt returns when the pull request was closed, if a fact tells.
+func closedAt(f sia.Fact) time.Time {
+	switch f := f.(type) {
+	case sia.PullClosed:
+		return f.ClosedAt
+	case sia.Judged:
+		if f.Found != nil {
+			return f.Found.ClosedAt
+		}
+	}
+	return time.Time{}
 }
 
 // permit asks GitHub whether the sender may do this, and answers politely if not. GitHub gives bots no role in a
@@ -369,7 +386,7 @@ func (t *intentRun) endClosed(ctx context.Context) (ended bool, err error) {
 			continue
 		}
 		closed := sia.Event{ID: t.intent.Event.ID + "/closed", At: t.intent.Event.At,
-			Fact: sia.PullClosed{Head: sia.SHA(p.HeadSHA)}}
+			Fact: sia.PullClosed{Head: sia.SHA(p.HeadSHA), ClosedAt: p.ClosedAt}}
 		if _, err := t.Store.Apply(ctx, to.task, closed); err != nil {
 			return false, err
 		}
