@@ -198,10 +198,11 @@ func (t *intentRun) dropStale(ctx context.Context) (ended bool, err error) {
 		return false, nil
 	}
 	now, gone, err := repo.IssueOrGone(ctx, on.OnIssue)
-	if err != nil || gone || now.UpdatedAt.Before(t.intent.Changed) { // a lagging replica of GitHub
+	if err != nil || gone {
 		return false, err
 	}
-	if !isCurrent(now) {
+	lags := now.UpdatedAt.Before(t.intent.Changed) // a lagging replica of GitHub
+	if !lags && !isCurrent(now) {
 		return true, nil
 	}
 	return false, t.awaitReopening()
