@@ -220,6 +220,21 @@ func (s *step) noChangeReason() string {
 	return why
 }
 
+// ContinuesUnjudged reports whether the running attempt started from work in progress of an earlier one, which was
+// interrupted, so that no check has judged it.
+func (t Task) ContinuesUnjudged() bool {
+	a := t.Attempt()
+	if a == nil || a.From == "" || a.From != t.Head || t.HeadBy != (Actor{}) || t.Merging != nil {
+		return false
+	}
+	for _, before := range slices.Backward(t.Attempts[:len(t.Attempts)-1]) {
+		if before.Head == t.Head {
+			return slices.Contains([]AttemptOutcome{AttemptCancelled, AttemptCheckpoint, AttemptError}, before.Outcome)
+		}
+	}
+	return false
+}
+
 // deferToChecks ends an attempt that found nothing to change in somebody else's push, or in the work in progress of an
 // earlier attempt, that no check has judged yet: the checks decide on that commit. It reports whether it did.
 func (s *step) deferToChecks(f AttemptEnded) bool {

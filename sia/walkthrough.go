@@ -22,21 +22,6 @@ func (t Task) StartsAt() SHA {
 	return t.Head
 }
 
-// ContinuesUnjudged reports whether the running attempt started from work in progress of an earlier one, which was
-// interrupted, so that no check has judged it.
-func (t Task) ContinuesUnjudged() bool {
-	a := t.Attempt()
-	if a == nil || a.From == "" || a.From != t.Head || t.HeadBy != (Actor{}) || t.Merging != nil {
-		return false
-	}
-	for _, before := range slices.Backward(t.Attempts[:len(t.Attempts)-1]) {
-		if before.Head == t.Head {
-			return slices.Contains([]AttemptOutcome{AttemptCancelled, AttemptCheckpoint, AttemptError}, before.Outcome)
-		}
-	}
-	return false
-}
-
 // InHead returns the attempts with work in the task's head, the oldest first: the one that made it, and those that it
 // started from. If a person's commit lies between two, the earlier one counts too. What an attempt reports must still
 // be checked against the change.
