@@ -33,7 +33,9 @@ func (t *Task) MovedTo(head SHA, lagged bool) bool {
 	return !lagged || !t.HadHead(head)
 }
 
-// HadHead reports whether a commit was the task's head before.
+// HadHead reports whether a commit was the task's head before. If the branch is at the task's head, a pull request that
+// shows such a commit lags: GitHub may take hours to show a push, and runs no workflow for the pull request meanwhile.
+// https://github.com/strands-labs/robots/issues/2538
 func (t *Task) HadHead(sha SHA) bool {
 	return sha != t.Head && (slices.Contains(t.Former, sha) ||
 		slices.ContainsFunc(t.Attempts, func(a Attempt) bool { return a.Head == sha }))

@@ -38,12 +38,9 @@ func asks(w *wire) map[string]func(context.Context) error {
 		"default head":   func(ctx context.Context) error { _, _, err := r.DefaultHead(ctx); return err },
 		"merge base":     func(ctx context.Context) error { _, err := r.MergeBase(ctx, "main", "c0ffee"); return err },
 		"head":           func(ctx context.Context) error { _, _, err := r.Head(ctx, "x"); return err },
-		"behind": func(ctx context.Context) error {
-			_, err := r.PullLags(ctx, sia.Task{Head: "b", Former: []sia.SHA{"a"}, Branch: "x"}, "a")
-			return err
-		},
-		"permission": func(ctx context.Context) error { _, err := r.Permission(ctx, "ann"); return err },
-		"issue":      func(ctx context.Context) error { _, err := r.Issue(ctx, 1); return err },
+		"is at":          func(ctx context.Context) error { _, err := r.IsAt(ctx, "x", "b"); return err },
+		"permission":     func(ctx context.Context) error { _, err := r.Permission(ctx, "ann"); return err },
+		"issue":          func(ctx context.Context) error { _, err := r.Issue(ctx, 1); return err },
 		"kept issue": func(ctx context.Context) error {
 			_, err := r.EnsureIssue(ctx, 1, NewIssue{Marker: marker, Title: "t"})
 			return err

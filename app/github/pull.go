@@ -8,7 +8,6 @@ import (
 
 	gh "github.com/google/go-github/v66/github"
 
-	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/text"
 )
 
@@ -144,17 +143,6 @@ func (r *Repo) Pull(ctx context.Context, number int) (Pull, error) {
 		return Pull{}, r.app.failure(err, "read pull request %s#%d", r.repo, number)
 	}
 	return pullFrom(got), nil
-}
-
-// PullLags reports whether a task's pull request shows a former head although its branch is at the task's head. GitHub
-// may take hours to show a push, and runs no workflow for the pull request meanwhile.
-// https://github.com/strands-labs/robots/issues/2538
-func (r *Repo) PullLags(ctx context.Context, t sia.Task, head sia.SHA) (bool, error) {
-	if !t.HadHead(head) {
-		return false, nil
-	}
-	at, ok, err := r.Head(ctx, t.Branch)
-	return ok && sia.SHA(at) == t.Head, err
 }
 
 // EditPull replaces the app's part of a pull request's body. It keeps what people wrote around it, so it reads the

@@ -193,6 +193,12 @@ func (r *Repo) Head(ctx context.Context, branch string) (sha string, ok bool, er
 	return ref.GetObject().GetSHA(), true, nil
 }
 
+// IsAt reports whether a commit is the head of a branch.
+func (r *Repo) IsAt(ctx context.Context, branch string, sha sia.SHA) (bool, error) {
+	head, ok, err := r.Head(ctx, branch)
+	return ok && sia.SHA(head) == sha, err
+}
+
 // MergeBase returns the merge base of a branch and a commit, or "" if there is none, or one of the two does not
 // exist.
 // https://docs.github.com/en/rest/commits/commits#compare-two-commits

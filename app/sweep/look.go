@@ -234,8 +234,8 @@ func (l *Looker) Task(ctx context.Context, t sia.Task) error {
 	moved := p.State != "closed" &&
 		t.State != sia.Working && t.State != sia.Queued && t.State != sia.Passed && // of a passed one, Look has seen it
 		t.MovedTo(sia.SHA(p.HeadSHA), l.now().Sub(t.Since) < lookMargin)
-	if moved {
-		lags, err := l.github.Repo(t.Installation, t.Repo).PullLags(ctx, t, sia.SHA(p.HeadSHA))
+	if moved && t.HadHead(sia.SHA(p.HeadSHA)) {
+		lags, err := l.github.Repo(t.Installation, t.Repo).IsAt(ctx, t.Branch, t.Head)
 		if err != nil || lags {
 			return err
 		}

@@ -151,7 +151,10 @@ func (w *checkWorker) comparePull(
 	case p.Gone || p.Closed:
 		e.found = &f
 	case t.MovedTo(f.Head, recent):
-		if e.lags, err = w.repo(t).PullLags(ctx, t, f.Head); err == nil && !e.lags {
+		if t.HadHead(f.Head) {
+			e.lags, err = w.repo(t).IsAt(ctx, t.Branch, t.Head)
+		}
+		if err == nil && !e.lags {
 			e.found = &f
 		}
 	case f.Head != t.Head:
