@@ -1,7 +1,6 @@
 package app_test
 
 import (
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -156,38 +155,6 @@ func TestClosedAndStartedAgain(t *testing.T) {
 	s.Wait(5 * time.Minute)
 	if now := s.Task(n); now.State != sia.Passed || now.Pull.Number == before.Pull.Number {
 		t.Errorf("in the end the task is %s with pull request #%d: %s", now.State, now.Pull.Number, now.Ended)
-	}
-}
-
-// TestClosedBesideALaggingReplica: a closing waits for the pull request to be opened again, also if GitHub does not show
-// the closing yet.
-func TestClosedBesideALaggingReplica(t *testing.T) {
-	t.Parallel()
-	s := storyNamed(t, "pass").Start(t)
-	s.Hold(apptest.Point{When: "before", Kind: sia.DoGate, Attempt: 1})
-	n := openLabelled(t, s, apptest.Owner)
-	s.Until()
-	pull := s.Task(n).Pull.Number
-	asked := 0
-	s.Sim.FailRequests(func(r *http.Request) *ghsim.Fault {
-		if r.Method != http.MethodGet || !strings.HasSuffix(r.URL.Path, fmt.Sprintf("/issues/%d", pull)) {
-			return nil
-		}
-		asked++
-		return &ghsim.Fault{Status: http.StatusOK, Body: fmt.Sprintf(`{"id":1,"number":%d,"state":"open",
-			"updated_at":"2020-01-01T00:00:00Z"}`, pull)}
-	})
-	check(t, s.Sim.ClosePull(apptest.Repo, pull, apptest.Owner))
-	s.Quiet()
-	if now := s.Task(n); now.State != sia.Checking || asked == 0 {
-		t.Errorf("GitHub was asked %d times, and the task is %s: %s", asked, now.State, now.Ended)
-	}
-	s.Sim.ClearFaults()
-	check(t, s.Sim.ReopenIssue(apptest.Repo, pull, apptest.Owner))
-	s.Go()
-	s.Settle()
-	if now := s.Task(n); now.State != sia.Passed {
-		t.Errorf("in the end the task is %s: %s", now.State, now.Ended)
 	}
 }
 
