@@ -22,7 +22,8 @@ func (r *localRun) noRunError(base checkResult) error {
 	case r.job.isDetected:
 		return errors.New(said + "Name the command that runs the tests with --test")
 	}
-	said += "If the change is to make the program, add `|| false` to the command"
+	said += "Correct the command, or install the program where commands can see it: in /usr, or in the folder of a " +
+		"toolchain that is in PATH. If the change is to make the program, add `|| false` to the command"
 	if r.cmd.Test != "" {
 		return cli.Usage("%s", said)
 	}
