@@ -50,6 +50,36 @@ func TestForcePushBlocked(t *testing.T) {
 	}
 }
 
+// TestTakenBackWithoutForce: a follow-up that fails is taken back where a rule lets branches only move forward: a commit
+// with the files that were green follows it, and is SIA's.
+func TestTakenBackWithoutForce(t *testing.T) {
+	t.Parallel()
+	s := storyNamed(t, "demand-red").Start(t)
+	s.Hold(apptest.Point{When: "before", Kind: sia.DoTakeBack, Attempt: 2})
+	if _, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet the customers",
+		"Put a greeting into `hello.txt`. Say in the README where it stands.", "sia"); err != nil {
+		t.Fatal(err)
+	}
+	s.Until()
+	task := s.Task(1)
+	failed, green := task.Head, task.Omission.Review.SHA
+	check(t, s.Sim.AddRule(apptest.Repo, task.Branch, ghsim.Rule{Type: "non_fast_forward"}))
+	s.Go()
+	s.Settle()
+	task = s.Task(1)
+	if task.State != sia.Passed || task.Head == failed || task.Head == green || task.HeadBy != (sia.Actor{}) {
+		t.Fatalf("the task is %s at %s by %+v: %+v", task.State, task.Head.Short(), task.HeadBy, task.Pause)
+	}
+	if !task.Omission.StaysUnmet(task.Head) || !task.Final.Of(task.Head) {
+		t.Errorf("%+v, the final review is of %s", task.Omission, task.Final.SHA.Short())
+	}
+	pull, err := s.Sim.Pull(apptest.Repo, task.Pull.Number)
+	check(t, err)
+	if files := strings.Join(pull.Files, " "); files != "hello.txt" || pull.Head != string(task.Head) {
+		t.Errorf("the pull request changes %s at %s", files, pull.Head)
+	}
+}
+
 // TestPushWhileQueued: GitHub takes no push to a branch whose pull request is in a merge queue. SIA waits until it is
 // out of it.
 // https://github.com/SharezoneApp/sharezone-app/pull/605
