@@ -19,17 +19,32 @@ func (f *facts) unstarted() (out []Expected) {
 	if !f.noneStarted() {
 		return nil
 	}
+	runsCode := func(j Job) bool { return j.Code }
 	for _, file := range f.Files {
-		starts := func(t Trigger) bool {
-			return t.Event == "pull_request" && !t.Narrow && (!t.Base.isSet() || t.Base.matches([]string{f.BaseBranch})) &&
-				(!t.Paths.isSet() || t.Paths.matches(f.Changed))
+		if !slices.ContainsFunc(file.Jobs, runsCode) {
+			continue
 		}
-		runsCode := func(j Job) bool { return j.Code }
-		if slices.ContainsFunc(file.Triggers, starts) && slices.ContainsFunc(file.Jobs, runsCode) {
-			is := Expected{Why: "its file says that it runs for pull requests, and no workflow has started"}
-			is.Name, is.App, is.Workflow, is.Event, is.Whole = file.Path, actionsApp, file.Path, "pull_request", true
-			out = append(out, is)
+		for _, t := range file.Triggers { // "pull_request" comes before "push"
+			if why := f.starts(t); why != "" {
+				is := Expected{Why: "its file says that it runs for " + why + ", and no workflow has started"}
+				is.Name, is.App, is.Workflow, is.Event, is.Whole = file.Path, actionsApp, file.Path, t.Event, true
+				out = append(out, is)
+				break
+			}
 		}
 	}
 	return out
+}
+
+// starts returns the events, for people, by which a trigger must have started for the commit; empty if it need not have:
+// the path filter of a push sees only the new commits.
+func (f *facts) starts(t Trigger) string {
+	switch {
+	case t.Event == "pull_request" && !t.Narrow && (!t.Base.isSet() || t.Base.matches([]string{f.BaseBranch})) &&
+		(!t.Paths.isSet() || t.Paths.matches(f.Changed)):
+		return "pull requests"
+	case t.Event == "push" && !t.Branches && !t.Paths.isSet():
+		return "pushes to all branches"
+	}
+	return ""
 }

@@ -20,6 +20,14 @@ func TestUnstarted(t *testing.T) {
 		}
 		return in
 	}
+	pushed := func(on string, change func(*Input)) Input {
+		return with("", func(in *Input) {
+			in.Files = []File{ReadFile(path, []byte("on:\n  push:"+on+steps))}
+			if change != nil {
+				change(in)
+			}
+		})
+	}
 	judgeAll(t, []row{
 		{"one for every pull request", with("", nil), sia.VerdictBlocked, path + " did not appear within"},
 		{"it is waited for", with("", func(in *Input) { in.Since = noon.Add(-time.Minute) }), sia.VerdictPending,
@@ -28,6 +36,12 @@ func TestUnstarted(t *testing.T) {
 		{"for another base", with("\n    branches: [next]", nil), sia.VerdictGreen, ""},
 		{"for these files", with("\n    paths: ['*.go']", nil), sia.VerdictBlocked, path},
 		{"for other files", with("\n    paths: [docs/**]", nil), sia.VerdictGreen, ""},
+		{"for every push", pushed("", nil), sia.VerdictBlocked, path + " did not appear within"},
+		{"a push is waited for", pushed("", func(in *Input) { in.Since = noon.Add(-time.Minute) }), sia.VerdictPending,
+			path + " has not appeared yet; its file says that it runs for pushes to all branches"},
+		{"for pushes to a branch", pushed("\n    branches: [main]", nil), sia.VerdictGreen, ""},
+		{"for pushes of tags", pushed("\n    tags: ['v*']", nil), sia.VerdictGreen, ""},
+		{"for pushes of these files", pushed("\n    paths: ['*.go']", nil), sia.VerdictGreen, ""},
 		{"for labels", with("\n    types: [labeled]", nil), sia.VerdictGreen, ""},
 		{"one that runs nothing", with("", func(in *Input) {
 			in.Files = []File{ReadFile(path, []byte("on: pull_request\njobs:\n  a:\n    steps:\n      - run: echo a\n"))}
