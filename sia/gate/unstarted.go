@@ -7,10 +7,30 @@ import "slices"
 // https://github.com/lewiswigmore/open-wire/issues/40
 // https://github.com/bldrs-ai/conway/pull/600
 func (f *facts) noneStarted() bool {
+	if !f.WorkflowsKnown || f.WorkflowsHidden || !f.History.Known || f.actionsOff() {
+		return false
+	}
 	_, pulls := tally(f.History.Merged)
 	isJob := func(r Run) bool { return r.WorkflowRun != 0 && f.head.workflowOf(r) == nil }
-	return f.WorkflowsKnown && !f.WorkflowsHidden && pulls == 0 && !slices.ContainsFunc(f.Runs, isJob) &&
+	return pulls == 0 && !slices.ContainsFunc(f.Runs, isJob) &&
 		!slices.ContainsFunc(f.Workflows, func(w Workflow) bool { return !w.isDynamic() })
+}
+
+// actionsOff reports whether GitHub Actions is off or its workflows are disabled, as far as the base branch shows: other
+// checks reported on its last commits, but no workflow, though by its file one runs for each push to it.
+func (f *facts) actionsOff() bool {
+	on, commits := tally(f.History.Base)
+	for r := range on {
+		if r.App == actionsApp {
+			return false
+		}
+	}
+	runs := func(t Trigger) bool {
+		here := !t.Branches || t.Base.isSet() && t.Base.matches([]string{f.BaseBranch})
+		return t.Event == "push" && here && !t.Paths.isSet()
+	}
+	isRun := func(file File) bool { return slices.ContainsFunc(file.Triggers, runs) }
+	return commits > 0 && slices.ContainsFunc(f.Files, isRun)
 }
 
 // unstarted returns the workflows that should have started for the pull request if none did: those that may run its

@@ -55,6 +55,20 @@ func TestUnstarted(t *testing.T) {
 		{"merged pull requests show what reports", with("", func(in *Input) {
 			in.History.Merged = [][]sia.Reported{{{Name: "Vercel Preview", App: "ci"}}}
 		}), sia.VerdictGreen, ""},
+		{"merged pull requests are not known", with("", func(in *Input) { in.History = History{} }), sia.VerdictGreen, ""},
+		{"no workflow runs on the base", pushed("\n    branches: [main]\n  pull_request:", func(in *Input) {
+			in.History.Base = [][]sia.Reported{{{Name: "Vercel Preview", App: "ci"}}, nil}
+		}), sia.VerdictGreen, ""},
+		{"one runs there", pushed("\n    branches: [main]\n  pull_request:", func(in *Input) {
+			in.History.Base = [][]sia.Reported{{{Name: "Vercel Preview", App: "ci"}},
+				{{Name: "e2e", App: actionsApp, Workflow: ".github/workflows/e2e.yml", Event: "push"}}}
+		}), sia.VerdictBlocked, path},
+		{"nothing reports there", pushed("\n    branches: [main]\n  pull_request:", func(in *Input) {
+			in.History.Base = [][]sia.Reported{nil, nil}
+		}), sia.VerdictBlocked, path},
+		{"by its file none has to run there", with("", func(in *Input) {
+			in.History.Base = [][]sia.Reported{{{Name: "Vercel Preview", App: "ci"}}}
+		}), sia.VerdictBlocked, path},
 		{"an earlier commit shows which job reports", with("", func(in *Input) {
 			in.Earlier = []sia.Reported{{Name: "test", App: actionsApp, Workflow: path, Event: "pull_request"}}
 			in.Waived = []string{"test"}
