@@ -135,6 +135,32 @@ func TestClosedAndOpenedAgain(t *testing.T) {
 	}
 }
 
+// TestClosedAndStartedAgain: a person closes the pull request while SIA waits for checks, and has the task started again
+// before the closing counts. The task begins anew, and the closing does not end the new run.
+func TestClosedAndStartedAgain(t *testing.T) {
+	t.Parallel()
+	s := storyNamed(t, "pass").Start(t)
+	s.Hold(apptest.Point{When: "before", Kind: sia.DoGate, Attempt: 1})
+	n := openLabelled(t, s, apptest.Owner)
+	s.Until()
+	before := s.Task(n)
+	check(t, s.Sim.ClosePull(apptest.Repo, before.Pull.Number, apptest.Owner))
+	s.Wait(5 * time.Second)
+	if _, err := s.Sim.Comment(apptest.Repo, n, apptest.Owner, "/sia start"); err != nil {
+		t.Fatal(err)
+	}
+	s.Quiet()
+	if now := s.Task(n); before.State != sia.Checking || !now.StartedAt.After(before.StartedAt) {
+		t.Errorf("the task was %s, and is %s since %s", before.State, now.State, now.Since)
+	}
+	s.Go()
+	s.Settle()
+	s.Wait(5 * time.Minute)
+	if now := s.Task(n); now.State != sia.Passed || now.Pull.Number == before.Pull.Number {
+		t.Errorf("in the end the task is %s with pull request #%d: %s", now.State, now.Pull.Number, now.Ended)
+	}
+}
+
 // TestNoWorkflowStarts: GitHub starts no workflow for the first push, and a deploy preview is green. The workflow file
 // says that it runs for pull requests, so nothing passes without it.
 // https://github.com/lewiswigmore/open-wire/issues/40

@@ -234,6 +234,34 @@ func TestLateStart(t *testing.T) {
 	}
 }
 
+// TestStartAfterUnseenEnd: while SIA does not run, a person closes the pull request and later comments /sia start. SIA
+// finds the pull request closed, and then the comment arrives: it was written after the end, so it starts the task.
+func TestStartAfterUnseenEnd(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass")
+	s.Hold(apptest.Point{When: "before", Kind: sia.DoGate, Attempt: 1})
+	n := openLabelled(t, s, apptest.Owner)
+	s.Until()
+	before := s.Task(n)
+	s.Sim.DropDeliveries(func(ghsim.Delivery) bool { return true })
+	check(t, s.Sim.ClosePull(apptest.Repo, before.Pull.Number, apptest.Owner))
+	s.Wait(10 * time.Minute)
+	_, err := s.Sim.Comment(apptest.Repo, n, apptest.Owner, "/sia start")
+	check(t, err)
+	s.Wait(50 * time.Minute)
+	s.Sim.DropDeliveries(nil)
+	s.Go()
+	s.Settle()
+	if now := s.Task(n); now.State != sia.Stopped {
+		t.Fatalf("the task is %s", now.State)
+	}
+	s.Periodic("redeliver")
+	s.Settle()
+	if now := s.Task(n); now.State != sia.Passed || now.Pull.Number == before.Pull.Number {
+		t.Errorf("in the end the task is %s: %s", now.State, now.Ended)
+	}
+}
+
 // TestRedeliveryCatchesUp: deliveries beyond the limit of one round are requested in the next ones.
 func TestRedeliveryCatchesUp(t *testing.T) {
 	t.Parallel()

@@ -142,6 +142,8 @@ type (
 	PullClosed struct {
 		Merged bool `json:"merged"`
 		Head   SHA  `json:"head,omitempty"` // its head when it was closed; empty: not known
+
+		ClosedAt time.Time `json:"closed_at,omitzero"` // zero: not known
 	}
 	// Retargeted: somebody changed the base branch of the pull request.
 	Retargeted struct {
@@ -433,6 +435,8 @@ type Found struct {
 	Gone   bool   `json:"gone,omitempty"`          // the pull request no longer exists on GitHub
 	Base   string `json:"base,omitempty" mask:"-"` // the new base branch; empty: unchanged
 	BaseAt SHA    `json:"base_at,omitempty"`       // the head of Base; empty: not known
+
+	ClosedAt time.Time `json:"closed_at,omitzero"` // zero: it is open, or the time is not known
 }
 
 // Doubt is the estimate whether red checks are red by chance, and the decision

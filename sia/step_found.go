@@ -11,7 +11,7 @@ import (
 func (s *step) applyFound(f Found) {
 	switch {
 	case f.Merged || f.Closed:
-		s.closePull(PullClosed{Merged: f.Merged, Head: f.Head})
+		s.closePull(PullClosed{Merged: f.Merged, Head: f.Head, ClosedAt: f.ClosedAt})
 	case f.Gone:
 		s.t.Pull = Pull{}
 		s.end("GitHub does not know the pull request any more", false)

@@ -270,6 +270,10 @@ func (w *effectWorker) saveOutcome(
 			joined.end()
 		}
 		res, joined = nil, nil
+		// First the task, then its effects, as Apply does: else the two block one another.
+		if err := s.advisoryLock(saving, tx, taskLock(f.Task)); err != nil {
+			return err
+		}
 		n, err := affected(saving, tx, `UPDATE effects
 			SET state = ?, error = CASE WHEN ? = '' THEN error ELSE ? END, ended_at = ?
 			WHERE key = ? AND state = 'pending' AND lease_token = ?`, state, words, words, micros(ev.At), f.Key, held.token)

@@ -54,16 +54,20 @@ func (p person) find(text string, yield func(start, end int)) {
 	}
 }
 
-// mayBeIn reports whether a text, or JSON, may name the person. It is faster than to decode the JSON.
+// mayBeIn reports whether a text, or JSON, may name the person. It is faster than to decode the JSON, in which a login
+// may follow the letter of an escape, such as \n.
 func (p person) mayBeIn(text string) bool {
-	return p.isIn(text) || strings.Contains(text, `\u00`) || slices.ContainsFunc(p.ids, func(id int64) bool {
-		return strings.Contains(text, strconv.FormatInt(id, 10))
-	})
+	low := strings.ToLower(text)
+	return strings.Contains(text, `\u`) || slices.ContainsFunc(p.logins, func(login string) bool {
+		return strings.Contains(low, strings.ToLower(login))
+	}) || slices.ContainsFunc(p.ids, func(id int64) bool { return strings.Contains(text, strconv.FormatInt(id, 10)) })
 }
 
-func (p person) isIn(text string) (found bool) {
-	p.find(text, func(int, int) { found = true })
-	return found
+// isIn reports whether JSON names the person.
+func (p person) isIn(text []byte) bool {
+	e := rowEraser{who: p}
+	e.text(string(text))
+	return e.changed || e.words > 0
 }
 
 func asciiLower(s string) string {

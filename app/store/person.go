@@ -196,7 +196,7 @@ func (f *personEraser) deliveries() error {
 			return n, err
 		}
 		for _, d := range all {
-			if !f.who.isIn(string(d.body)) {
+			if !f.who.isIn(d.body) {
 				continue
 			}
 			if d.state == "pending" {
@@ -218,7 +218,7 @@ func (f *personEraser) attempts() error {
 	all, err := collect(f.ctx, f.r, func(from row) (named bool, err error) {
 		var work, report, result []byte
 		err = from.Scan(&work, &report, &result)
-		return slices.ContainsFunc([][]byte{work, report, result}, func(b []byte) bool { return f.who.isIn(string(b)) }), err
+		return slices.ContainsFunc([][]byte{work, report, result}, f.who.isIn), err
 	}, `SELECT work, report, result FROM runner_attempts`)
 	for _, named := range all {
 		if named {

@@ -49,6 +49,7 @@ func knowZelda(t *testing.T, s *fixture) sia.TaskID {
 	}
 	body := []byte(`{"sender":{"login":"Zelda-Q","id":77001,"email":"z@example.org"},"comment":{"body":"hello"}}`)
 	save(t, s, delivery("dealt-with", body))
+	save(t, s, delivery("after-an-escape", []byte(`{"comment":{"body":"thanks\nzelda-q: done"}}`)))
 	h := newScript(t, s).handlers()
 	h.Delivery = func(context.Context, store.Delivery) error { return nil }
 	e2 := engine(t, s, h, quick())
@@ -60,6 +61,7 @@ func knowZelda(t *testing.T, s *fixture) sia.TaskID {
 	must(t, s.PutLessons(ctx, demo.ID, lesson.NewTaught(demo.ID, "a", "Use the fake clock, says @Zelda-Q.", zelda,
 		sia.Task{ID: id, Issue: 2}, at(1))))
 	must(t, s.AppendTurn(ctx, id, 1, 0, 1, []byte(`{"text":"by @Zelda-Q","user":{"login":"zelda-q","id":77001}}`)))
+	must(t, s.AppendTurn(ctx, id, 1, 0, 2, []byte(`{"text":"thanks\nZelda-Q@users.noreply.github.com"}`)))
 	must(t, s.SaveText(ctx, id, 1, "diff", "+// 77001+Zelda-Q@users.noreply.github.com; func zelda-q() is code"))
 	must(t, s.LogDecision(ctx, sia.Decision{ID: "d", Task: id, Repo: demo.ID, Type: sia.DecideRerun, Choice: "once",
 		Reason: "@Zelda-Q asked", Context: json.RawMessage(`{"author":"zelda-q"}`), At: at(2)}))
@@ -96,6 +98,9 @@ func testForget(t *testing.T, s *fixture) {
 		if done.Rows[table] == 0 {
 			t.Errorf("nothing changed in %s: %v", table, done.Rows)
 		}
+	}
+	if done.Rows["deliveries"] != 2 {
+		t.Errorf("%d deliveries were emptied, want those that do not wait", done.Rows["deliveries"])
 	}
 	if !slices.Equal(done.Logins, []string{"zelda-q", "zelda-old"}) || !slices.Equal(done.IDs, []int64{77001}) ||
 		done.Waiting != 2 || done.Words != 2 || len(done.Tasks) != 1 || done.Tasks[0].ID != id {

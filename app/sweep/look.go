@@ -243,7 +243,7 @@ func (l *Looker) Task(ctx context.Context, t sia.Task) error {
 	var fact sia.Fact
 	switch {
 	case p.State == "closed":
-		fact = sia.PullClosed{Merged: p.Merged, Head: sia.SHA(p.HeadSHA)}
+		fact = sia.PullClosed{Merged: p.Merged, Head: sia.SHA(p.HeadSHA), ClosedAt: p.ClosedAt}
 	case moved:
 		fact = sia.BranchMoved{SHA: sia.SHA(p.HeadSHA)}
 	case p.BaseRef != "" && p.BaseRef != t.BaseBranch && !p.Fork:

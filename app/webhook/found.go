@@ -46,12 +46,12 @@ func (in *Intake) Reviews(
 	var all []sia.Intent
 	for _, v := range reviews {
 		all = append(all, FromReview(in.foundIntent(t, v.Author, v.AuthorID), Review{ID: v.ID, Pull: t.Pull.Number,
-			Branch: t.Branch, State: v.State, Body: v.Body}, self.Slug)...)
+			Branch: t.Branch, State: v.State, Body: v.Body, At: v.At}, self.Slug)...)
 	}
 	for _, c := range comments {
 		if _, isCommand := command.Parse(c.Body, self.Slug); isCommand && c.Author != self.Login {
 			all = append(all, FromComment(in.foundIntent(t, c.Author, c.AuthorID), Comment{Thread: c.ID, Issue: t.Pull.Number,
-				Body: c.Body, IsPull: true}, self.Slug)...)
+				Body: c.Body, IsPull: true, Edited: c.Edited}, self.Slug)...)
 		}
 	}
 	for _, i := range all {

@@ -2,9 +2,11 @@ package webhook
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -137,6 +139,46 @@ func TestAnotherPullOfTheBranch(t *testing.T) {
 			if _, ok := interpret(task, sia.Event{Origin: sia.Origin{OnIssue: pull}, Fact: fact}); ok != want {
 				t.Errorf("%+v of #%d counts: %v", fact, pull, ok)
 			}
+		}
+	}
+}
+
+// A command is old if it was written before its task ended. Ids of comments tell only between new commands: a box that
+// was ticked in SIA's question, or an older comment that was edited, may have ended the task later.
+func TestIsOld(t *testing.T) {
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	stop := func(comment int64, id string, command bool) sia.Event {
+		return sia.Event{ID: id, Origin: sia.Origin{Comment: comment, Command: command}, Fact: sia.Stop{}}
+	}
+	found := func(at time.Time) sia.Fact { return sia.Judged{Found: &sia.Found{Closed: true, ClosedAt: at}} }
+	for name, c := range map[string]struct {
+		written time.Time
+		edit    string
+		ended   sia.Event
+		want    bool
+	}{
+		"long before":          {noon.Add(-time.Hour), "", sia.Event{ID: "x", Fact: sia.PullClosed{}}, true},
+		"just before":          {noon.Add(-time.Second), "", sia.Event{ID: "x", Fact: sia.PullClosed{}}, false},
+		"after an unseen end":  {noon.Add(-time.Hour), "", sia.Event{ID: "x", Fact: found(noon.Add(-2 * time.Hour))}, false},
+		"before an unseen end": {noon.Add(-time.Hour), "", sia.Event{ID: "x", Fact: found(noon.Add(-time.Minute))}, true},
+		"just before a closing": {noon.Add(-time.Second), "",
+			sia.Event{ID: "x", Fact: sia.PullClosed{ClosedAt: noon}}, true},
+		"before the stop":           {noon.Add(-time.Second), "", stop(8, "comment/8", true), true},
+		"after a late stop":         {noon.Add(-time.Hour), "", stop(6, "comment/6", true), false},
+		"edited":                    {noon.Add(-time.Hour), "comment/7/ab", stop(6, "comment/6", true), true},
+		"before a tick":             {noon.Add(-time.Hour), "", stop(6, "delivery", false), true},
+		"after a tick":              {noon.Add(-time.Second), "", stop(8, "delivery", false), false},
+		"before an edit to a stop":  {noon.Add(-time.Hour), "", stop(6, "comment/6/ab", true), true},
+		"after an edit to a stop":   {noon.Add(-time.Second), "", stop(8, "comment/8/ab", true), false},
+		"after a stop in a review":  {noon.Add(-time.Second), "", stop(0, "review/8/command", true), false},
+		"before a stop in a review": {noon.Add(-time.Hour), "", stop(0, "review/8/command", true), true},
+	} {
+		command := sia.Intent{Changed: c.written, EditID: c.edit, Event: sia.Event{Origin: sia.Origin{Comment: 7}}}
+		log := []store.EventRecord{{Event: stop(9, "comment/9", true), From: sia.Checking, To: sia.Stopped},
+			{From: sia.Stopped, To: sia.Queued}, {Event: c.ended, From: sia.Checking, To: sia.Stopped},
+			{From: sia.Stopped, To: sia.Stopped}}
+		if got := isOld(command, noon, log); got != c.want {
+			t.Errorf("%s: %v", name, got)
 		}
 	}
 }

@@ -89,6 +89,9 @@ type Comment struct {
 	Edited        time.Time // the last time, or when it was written; zero: not known
 }
 
+// commentID returns the id of the event of a new comment.
+func commentID(comment int64) string { return fmt.Sprintf("comment/%d", comment) }
+
 // FromComment reads a new comment, from a delivery or from a look at GitHub. The event has the comment's id, so that
 // the comment counts once. in provides the sender and the repository.
 func FromComment(in sia.Intent, c Comment, slug string) []sia.Intent {
@@ -97,7 +100,7 @@ func FromComment(in sia.Intent, c Comment, slug string) []sia.Intent {
 	}
 	in.Refs = []string{sia.IssueRef(c.Issue)}
 	in.Permission, in.Changed = true, c.Edited
-	in.Event.ID = fmt.Sprintf("comment/%d", c.ID)
+	in.Event.ID = commentID(c.ID)
 	switch {
 	case c.Thread != 0:
 		in.Event.ID = fmt.Sprintf("thread/%d", c.Thread)

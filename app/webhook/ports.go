@@ -13,7 +13,7 @@ type Store interface {
 	AddRepositories(ctx context.Context, installation int64, repos []sia.Repo) error
 	Applied(ctx context.Context, id sia.TaskID, event string) (applied bool, err error)
 	Apply(ctx context.Context, id sia.TaskID, e sia.Event) (sia.Result, error)
-	EventsInBrief(ctx context.Context, id sia.TaskID) ([]store.EventRecord, error)
+	Events(ctx context.Context, id sia.TaskID) ([]store.EventRecord, error)
 	Halt(ctx context.Context, h store.Halt) (tasks int, err error)
 	HaltOver(ctx context.Context, installation, repo int64) (store.Halt, bool, error)
 	Heard(ctx context.Context, repo int64, event string) (h store.Heard, err error)

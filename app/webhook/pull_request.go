@@ -37,7 +37,8 @@ func readPullRequest(payload any, r meta) ([]sia.Intent, *administration) {
 		in.Event.Fact = sia.Retargeted{Base: p.GetBase().GetRef(), SHA: sia.SHA(p.GetBase().GetSHA())}
 	case "closed":
 		in.Bot = false // merge queues and other bots merge and close, too
-		in.Event.Fact = sia.PullClosed{Merged: p.GetMerged(), Head: sia.SHA(p.GetHead().GetSHA())}
+		in.Event.Fact = sia.PullClosed{Merged: p.GetMerged(), Head: sia.SHA(p.GetHead().GetSHA()),
+			ClosedAt: p.GetClosedAt().Time}
 	case "reopened":
 		in.Bot = false
 		in.Event.Fact = sia.PullReopened{Number: p.GetNumber(), NodeID: p.GetNodeID(), URL: p.GetHTMLURL()}

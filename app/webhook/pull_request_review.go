@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	gh "github.com/google/go-github/v66/github"
 
@@ -19,12 +20,14 @@ func readReview(payload any, r meta) ([]sia.Intent, *administration) {
 	}
 	in := r.intent(e.GetRepo(), e.GetInstallation(), e.GetSender(), nil)
 	v := Review{ID: e.GetReview().GetID(), Pull: e.GetPullRequest().GetNumber(),
-		Branch: e.GetPullRequest().GetHead().GetRef(), State: e.GetReview().GetState(), Body: e.GetReview().GetBody()}
+		Branch: e.GetPullRequest().GetHead().GetRef(), State: e.GetReview().GetState(), Body: e.GetReview().GetBody(),
+		At: e.GetReview().GetSubmittedAt().Time}
 	switch e.GetAction() {
 	case "submitted":
 		return FromReview(in, v, r.slug), nil
 	case "edited":
 		v.State = "" // its state was read when the review was submitted
+		v.At = time.Time{}
 		return fromEdit(FromReview(in, v, r.slug), v.Body, r.slug, oldBody(r.body), e.GetReview().GetUser().GetLogin()), nil
 	case "dismissed":
 		in.Refs = []string{sia.BranchRef(v.Branch)}
@@ -55,6 +58,7 @@ type Review struct {
 	Branch string // head of the pull request
 	State  string // as in GitHub's API, in upper or lower case
 	Body   string
+	At     time.Time // when it was submitted; zero: Body was written at another time
 }
 
 // FromReview reads a submitted review, from a delivery or from a look at GitHub. It counts once. A review that
@@ -69,7 +73,8 @@ func FromReview(in sia.Intent, v Review, slug string) []sia.Intent {
 	in.Event.Origin = sia.Origin{OnIssue: v.Pull, Command: isCommand}
 	state := strings.ToLower(v.State)
 	if isCommand && !asksForChange(parsed) {
-		commands = FromComment(in, Comment{Issue: v.Pull, Body: v.Body, IsPull: true, Review: v.ID}, slug)
+		commands = FromComment(in, Comment{Issue: v.Pull, Body: v.Body, IsPull: true, Review: v.ID, Edited: v.At},
+			slug)
 		if state != "changes_requested" {
 			return commands
 		}
@@ -107,7 +112,7 @@ func readReviewComment(payload any, r meta) ([]sia.Intent, *administration) {
 	c := e.GetComment()
 	in := r.intent(e.GetRepo(), e.GetInstallation(), e.GetSender(), nil)
 	line := Comment{Thread: c.GetID(), Issue: e.GetPullRequest().GetNumber(), Body: c.GetBody(), IsPull: true,
-		ByApp: c.GetUser().GetLogin() == r.slug+"[bot]"}
+		ByApp: c.GetUser().GetLogin() == r.slug+"[bot]", Edited: c.GetUpdatedAt().Time}
 	if _, isCommand := command.Parse(line.Body, r.slug); !isCommand || line.ByApp {
 		return nil, nil
 	}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -286,4 +287,29 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Commands in reviews and in threads on lines have the time at which they were written, so that those that arrive after
+// the task ended are told from later ones. Of an edited review GitHub tells only when it was submitted.
+func TestTimesOfReviews(t *testing.T) {
+	const about = `"repository":{"id":5,"name":"demo","owner":{"login":"octo"}},"sender":{"login":"ann","id":4},
+		"pull_request":{"number":12,"head":{"ref":"sia/issue-3","repo":{"id":5}}}`
+	const review = `"review":{"id":8,"state":"commented","body":"/sia retry","user":{"login":"ann"},
+		"submitted_at":"2026-03-01T12:00:00Z"}`
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		event, body string
+		want        time.Time
+	}{
+		{"pull_request_review", `{"action":"submitted",` + review + `,` + about + `}`, noon},
+		{"pull_request_review", `{"action":"edited","changes":{"body":{"from":"Well."}},` + review + `,` + about + `}`,
+			time.Time{}},
+		{"pull_request_review_comment", `{"action":"created","comment":{"id":9,"body":"/sia retry","user":{"login":"ann"},
+			"created_at":"2026-03-01T11:00:00Z","updated_at":"2026-03-01T12:00:00Z"},` + about + `}`, noon},
+	} {
+		intents, _, err := read(store.Delivery{GUID: "g", Event: c.event, Body: []byte(c.body), Installation: 7}, "sia")
+		if err != nil || len(intents) != 1 || !intents[0].Changed.Equal(c.want) {
+			t.Errorf("%s: %+v, %v", c.body, intents, err)
+		}
+	}
 }

@@ -26,8 +26,8 @@ type intentRun struct {
 func (in *Intake) Take(ctx context.Context, intent sia.Intent) error {
 	t := &intentRun{Intake: in, intent: intent}
 	for _, stage := range []func(context.Context) (ended bool, err error){
-		t.find, t.register, t.dedupe, t.filter, t.dropStale, t.answerOld, t.permit, t.allow, t.teach, t.obeyHalt, t.begin,
-		t.apply,
+		t.find, t.register, t.dedupe, t.filter, t.dropStale, t.answerOld, t.permit, t.allow, t.teach, t.obeyHalt,
+		t.endClosed, t.begin, t.apply,
 	} {
 		if ended, err := stage(ctx); err != nil || ended {
 			return err
@@ -186,16 +186,23 @@ func (t *intentRun) dropStale(ctx context.Context) (ended bool, err error) {
 		isCurrent = func(now github.Issue) bool { return now.State != "open" || label != "" && !now.HasLabel(label, id) }
 	case sia.Start:
 		return isOldLabel(t.targets[0].current, t.intent.Changed), nil
-	case sia.PullClosed, sia.NotAnswered:
+	case sia.PullClosed:
+		current := t.targets[0].current
+		if current.Pull.Number == 0 && t.intent.Changed.Before(current.StartedAt.Truncate(time.Second)) {
+			return true, nil // it was the pull request of an earlier run
+		}
+		isCurrent = func(now github.Issue) bool { return now.State != "open" }
+	case sia.NotAnswered:
 		isCurrent = func(now github.Issue) bool { return now.State != "open" }
 	default:
 		return false, nil
 	}
 	now, gone, err := repo.IssueOrGone(ctx, on.OnIssue)
-	if err != nil || gone || now.UpdatedAt.Before(t.intent.Changed) { // a lagging replica of GitHub
+	if err != nil || gone {
 		return false, err
 	}
-	if !isCurrent(now) {
+	lags := now.UpdatedAt.Before(t.intent.Changed) // a lagging replica of GitHub
+	if !lags && !isCurrent(now) {
 		return true, nil
 	}
 	return false, t.awaitReopening()
@@ -244,26 +251,49 @@ func (t *intentRun) answerOld(ctx context.Context) (ended bool, err error) {
 	if !current.State.Final() || !t.intent.Changed.Before(current.Since) {
 		return false, nil
 	}
-	log, err := t.Store.EventsInBrief(ctx, current.ID)
+	log, err := t.Store.Events(ctx, current.ID)
 	if err != nil {
 		return false, err
 	}
-	old := t.intent.Changed.Add(lateComment).Before(current.Since)
-	for _, r := range slices.Backward(log) {
-		if !r.To.Final() || r.From.Final() {
-			continue
-		}
-		by, is := r.Event.Origin.Comment, t.intent.Event.Origin.Comment
-		if by != 0 && is != 0 && t.intent.EditID == "" { // later comments have greater ids
-			old = is < by
-		}
-		break
-	}
-	if old {
+	if isOld(t.intent, current.Since, log) {
 		t.say(sia.Query{Topic: "say", Text: "This was written before the task ended and arrived later, so nothing is " +
 			"started. `/sia start` starts the task again."})
 	}
 	return false, nil
+}
+
+// isOld reports whether a command was written before its task ended. If another command ended the task, in a new comment
+// as well, their ids tell: later comments have greater ids. Of a pull request, GitHub tells when it was closed, which may
+// be long before SIA learns of it.
+func isOld(command sia.Intent, since time.Time, log []store.EventRecord) bool {
+	for _, r := range slices.Backward(log) {
+		if !r.To.Final() || r.From.Final() {
+			continue
+		}
+		by, is := r.Event.Origin.Comment, command.Event.Origin.Comment
+		byNew := r.Event.Origin.Command && by != 0 && r.Event.ID == commentID(by)
+		if byNew && is != 0 && command.EditID == "" {
+			return is < by
+		}
+		if closed := closedAt(r.Event.Fact); !closed.IsZero() {
+			return command.Changed.Before(closed)
+		}
+		break
+	}
+	return command.Changed.Add(lateComment).Before(since)
+}
+
+// closedAt returns when the pull request was closed, if a fact tells.
+func closedAt(f sia.Fact) time.Time {
+	switch f := f.(type) {
+	case sia.PullClosed:
+		return f.ClosedAt
+	case sia.Judged:
+		if f.Found != nil {
+			return f.Found.ClosedAt
+		}
+	}
+	return time.Time{}
 }
 
 // permit asks GitHub whether the sender may do this, and answers politely if not. GitHub gives bots no role in a
@@ -333,6 +363,35 @@ func (t *intentRun) obeyHalt(ctx context.Context) (ended bool, err error) {
 		return false, err
 	}
 	t.say(answer)
+	return false, nil
+}
+
+// endClosed ends a task in which SIA waits for checks if a person has it started again after the pull request was
+// closed: [intentRun.awaitReopening] may hold the delivery that reports the closing.
+func (t *intentRun) endClosed(ctx context.Context) (ended bool, err error) {
+	switch t.intent.Event.Fact.(type) {
+	case sia.Start, sia.Retry:
+	default:
+		return false, nil
+	}
+	now := t.Now()
+	for _, to := range t.targets {
+		if to.current.Pull.Number == 0 || to.current.ReopenWait(now, now) <= 0 {
+			continue
+		}
+		p, err := t.GitHub.Repo(t.intent.Installation, t.intent.Repo).Pull(ctx, to.current.Pull.Number)
+		if err != nil {
+			return false, err
+		}
+		if p.State != "closed" || p.Merged || p.ClosedAt.After(t.intent.Changed) {
+			continue
+		}
+		closed := sia.Event{ID: t.intent.Event.ID + "/closed", At: t.intent.Event.At,
+			Fact: sia.PullClosed{Head: sia.SHA(p.HeadSHA), ClosedAt: p.ClosedAt}}
+		if _, err := t.Store.Apply(ctx, to.task, closed); err != nil {
+			return false, err
+		}
+	}
 	return false, nil
 }
 

@@ -142,7 +142,8 @@ func (w *checkWorker) comparePull(
 	if !p.Known || t.Pull.Number == 0 {
 		return nil
 	}
-	f := sia.Found{Head: sia.SHA(p.Head), By: p.HeadBy, Closed: p.Closed, Merged: p.Merged, Gone: p.Gone}
+	f := sia.Found{Head: sia.SHA(p.Head), By: p.HeadBy, Closed: p.Closed, Merged: p.Merged, Gone: p.Gone,
+		ClosedAt: p.Ended}
 	recent := w.Now().Sub(t.Gate.Since) < maxPushLag
 	switch {
 	case p.Closed && !p.Merged && t.ReopenWait(p.Ended, w.Now()) > 0:
