@@ -147,13 +147,14 @@ func maven(t top) finding {
 // cmakeTests matches a command that enables tests, outside of comments.
 var cmakeTests = regexp.MustCompile(`(?im)^[^#\n]*\b(?:enable_testing\s*\(|include\s*\(\s*CTest\s*\))`)
 
-// cmake inspects CMakeLists.txt. ctest builds nothing, so the command does.
+// cmake inspects CMakeLists.txt. ctest builds nothing, so the command does. Tests may be enabled only by an option, and
+// ctest passes without any unless it is told not to.
 func cmake(t top) finding {
 	text, _ := t.file("CMakeLists.txt")
 	if !cmakeTests.MatchString(text) {
 		return finding{}
 	}
 	return finding{language: Language{"C or C++", "cmake", "CMakeLists.txt"},
-		test: Command{Line: "cmake -S . -B build && cmake --build build && ctest --test-dir build --output-on-failure",
-			Why: "CMakeLists.txt enables tests"}}
+		test: Command{Line: "cmake -S . -B build && cmake --build build && " +
+			"ctest --test-dir build --output-on-failure --no-tests=error", Why: "CMakeLists.txt enables tests"}}
 }

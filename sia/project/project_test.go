@@ -198,7 +198,7 @@ func TestLook(t *testing.T) {
 			"./mvnw -q -o test; ; repo.maven.apache.org",
 			map[string]string{"pom.xml": "<project/>", "mvnw": ""}},
 		{"CMake", "C or C++/cmake; ; cmake -S . -B build && cmake --build build && ctest --test-dir build " +
-			"--output-on-failure; make test; ",
+			"--output-on-failure --no-tests=error; make test; ",
 			map[string]string{"CMakeLists.txt": "project(x C)\nif(A)\n  enable_testing()\n", "Makefile": "test:\n"}},
 		{"CMake without tests", "; ; ; ; ", map[string]string{"CMakeLists.txt": "project(x C)\n# enable_testing()\n"}},
 		{"make", "; ; make check; ; ", map[string]string{"Makefile": "test := 1\ncheck: all\n"}},
