@@ -195,8 +195,7 @@ func (t *ciTests) addJob(job, workflow map[string]any, file string) {
 			if kind, c := install(words); c.Line != "" && len(installs[kind]) < maxInstalls {
 				c.Line, c.Why = within(at, c.Line), workflows+"/"+file+" runs it"
 				installs[kind] = append(installs[kind], c)
-			} else if c, ok := testCommand(at, words); ok || c.kind == "script" && len(installs[c.kind]) > 0 &&
-				slices.Contains(c.words, "check") { // as projects with such a script name it
+			} else if c, ok := testCommand(at, words, len(installs["script"]) > 0); ok {
 				if isTestScript(c.words[0]) && comparedByGit.MatchString(run) {
 					continue // it passes whatever it writes
 				}
@@ -323,7 +322,7 @@ var (
 	// comparedByGit matches a command that fails if files are not as they are committed.
 	comparedByGit = regexp.MustCompile(`\bgit diff\b.*--(?:exit-code|quiet)`)
 	// testWord matches an argument that makes a program run tests, and jvmWord one that makes Maven or Gradle do so.
-	testWord = regexp.MustCompile(`^(?:test|spec|[\w-]+:test|test[:_-][\w:-]+|nextest)$`)
+	testWord = regexp.MustCompile(`^(?:test|[\w-]+:test|test[:_-][\w:-]+|nextest)$`)
 	jvmWord  = regexp.MustCompile(`(?:^|:)(?:test\w*|verify|check|build|package|install)$`)
 	jvm      = regexp.MustCompile(`^(?:mvnw?|gradlew?)$`)
 	// otherWork matches arguments of commands that don't test.
@@ -356,8 +355,9 @@ func isTestScript(program string) bool {
 	return (strings.Contains(program, "/") || path.Ext(program) == ".sh") && testScript.MatchString(program)
 }
 
-// testCommand returns a simple command of a workflow as a test command; not ok if it runs no tests.
-func testCommand(dir string, words []string) (c ciTest, ok bool) {
+// testCommand returns a simple command of a workflow as a test command; not ok if it runs no tests. In a project that
+// was configured before by a script of its own, the target check runs them.
+func testCommand(dir string, words []string, isConfigured bool) (c ciTest, ok bool) {
 	start, words := started(words)
 	c = ciTest{dir: dir, kind: kindOf(words[0]), start: start, words: words}
 	program := path.Base(words[0])
@@ -385,7 +385,9 @@ func testCommand(dir string, words []string) (c ciTest, ok bool) {
 		args = args[:min(len(args), 1)]
 	}
 	isWhole := runner.MatchString(program) || isTestScript(words[0]) || program == "rake" && len(words) == 1
-	return c, isWhole || slices.ContainsFunc(args, testWord.MatchString)
+	return c, isWhole || slices.ContainsFunc(args, testWord.MatchString) ||
+		c.kind == "ruby" && slices.Contains(args, "spec") ||
+		c.kind == "script" && isConfigured && slices.Contains(words, "check")
 }
 
 // runsNothing reports whether an option makes a program run no test, or perhaps none.
@@ -423,7 +425,8 @@ func started(words []string) (start, command []string) {
 // install returns a command that installs packages as a workflow's does, and for which kind; none if it installs none.
 func install(words []string) (kind string, c Command) {
 	for _, t := range testers {
-		if t.install == nil || !t.install.MatchString(strings.Join(words, " ")) {
+		if t.install == nil || !t.install.MatchString(strings.Join(words, " ")) ||
+			slices.ContainsFunc(words, noRun.MatchString) {
 			continue
 		}
 		if t.kind == "python" {
