@@ -126,8 +126,9 @@ func rust(t top) finding {
 }
 
 // mavenFetches are arguments of Maven that fetch all that tests need. Surefire fetches what runs tests only when it
-// begins to run them: so it begins, and ends after a second. If the code can't be built, only dependencies are fetched.
-const mavenFetches = "-q -Dmaven.test.failure.ignore=true -Dsurefire.timeout=1 test"
+// begins to run them: so it begins, and ends after a second, for which they need a process of their own. If the code
+// can't be built, only dependencies are fetched.
+const mavenFetches = "-q -Dmaven.test.failure.ignore=true -DforkCount=1 -Dsurefire.timeout=1 test"
 
 // maven inspects pom.xml, and uses the repository's wrapper if there is one.
 func maven(t top) finding {

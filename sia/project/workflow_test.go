@@ -67,7 +67,7 @@ func TestLookAtWorkflows(t *testing.T) {
 			"python3 -m pip install ./x-1.whl, python3 -m pip install -U --no-deps -e . -e './b[c]'; " +
 			"python3 -m pytest -q; ; " + py, job("run: pip install -r ./ci.txt -c ./c -t ./x.d a",
 			"run: pip install ./x-1.whl", "run: pip install -U --no-deps . -e './b[c]'", "run: pytest"), nil},
-		{"what only tox needs", "Python/pip; python3 -m pip install -e ., python3 -m pip install pytest pytest-cov; " +
+		{"what only tox needs", "Python/pip; python3 -m pip install -e ., python3 -m pip install pytest; " +
 			"python3 -m pytest -q; ; " + py, job("run: pip install coverage tox", "run: tox"), map[string]string{
 			"pyproject.toml": "[project]\nname='x'\n", "tests/__init__.py": "",
 			"tox.ini": "[testenv]\ndeps =\n  pytest\n  pytest-cov\n  flake8\ncommands = pytest --cov\n"}},
