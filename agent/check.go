@@ -32,6 +32,9 @@ func ClipName(s string) string { return text.Clip(text.OneLine(s), 300) }
 // SandboxFailed is the [sia.CheckRun.Missing] of a command that the sandbox of this machine could not run.
 const SandboxFailed = "it could not be run in the sandbox"
 
+// LacksProgram begins the [sia.CheckRun.Missing] of tests that did not start.
+const LacksProgram = "a program that it needs is not there, or can't be run"
+
 // expectedCheck is a check to run on a change, with its expected outcome.
 type expectedCheck struct {
 	command string // empty: the repository's tests
@@ -74,7 +77,7 @@ func (c expectedCheck) run(ctx context.Context, runner *attemptRunner, env tool.
 		return out
 	}
 	if b := c.baseline; c.command == "" && (b == nil || b.Missing != "") && res.NotStarted() { // it never ran
-		out.Missing = "a program that it needs is not there, or can't be run (" + res.Ending() + ")"
+		out.Missing = LacksProgram + " (" + res.Ending() + ")"
 		return out
 	}
 	output := secret.Mask(strings.ToValidUTF8(string(res.Output), "\uFFFD"))
