@@ -18,7 +18,6 @@ import (
 	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/agent/sandbox/sandboxtest"
 	"github.com/sia-bot/sia/sia"
-	"github.com/sia-bot/sia/sia/project"
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
@@ -248,36 +247,6 @@ func TestSetupWithPip(t *testing.T) {
 			t.Errorf("%s\n%s, want %s", out, b.rec.notes(), want)
 		}
 	}
-}
-
-// What Maven fetched is kept, so its setup, which begins to run tests, runs once. Other commands of Maven run each time.
-func TestSetupWithMaven(t *testing.T) {
-	cache := t.TempDir()
-	for _, want := range []string{"fetch\nother\n", "other\n"} {
-		b := contained(t, turns(command("cat ran"), done), cache)
-		b.in.Setup = []string{mavenSetup(t), "sh ./mvnw -q test"}
-		b.in.OnBase = true
-		b.write("pom.xml", "<project/>")
-		b.write("mvnw", "#!/bin/sh\ncase $* in *timeout*) echo fetch ;; *) echo other ;; esac >> ran\n")
-		if err := os.Chmod(filepath.Join(b.in.Dir, "mvnw"), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		b.run()
-		if out := b.results("run")[0]; out != "exit status 0\n"+want {
-			t.Errorf("%s\n%s, want %s", out, b.rec.notes(), want)
-		}
-	}
-}
-
-// mavenSetup returns the setup that is proposed for a project with Maven's wrapper.
-func mavenSetup(t *testing.T) string {
-	t.Helper()
-	found := project.Look(func(string) []string { return []string{"pom.xml", "mvnw"} },
-		func(name string) ([]byte, bool) { return nil, name == "pom.xml" })
-	if len(found.Setup) != 1 {
-		t.Fatalf("found %+v", found)
-	}
-	return found.Setup[0].Line
 }
 
 // Setup runs code of a task's branch, which affects no other attempt: neither before the base branch's own setup was

@@ -243,9 +243,6 @@ func setupSuffix(message string) string {
 var (
 	// pipInstallOnly matches a command that only installs something with pip.
 	pipInstallOnly = lazyregexp.New(`^\s*(?:python3?\s+-m\s+)?pip3?\s+install\s[^\n;&|<>$\x60]*$`)
-	// mavenFetch matches the command that package project proposes for what Maven's tests need.
-	mavenFetch = lazyregexp.New(`^\s*(?:mvn|\./mvnw) [^\n;&|<>$\x60]* -Dsurefire\.timeout=1 test` +
-		` \|\| (?:mvn|\./mvnw) -q dependency:go-offline\s*$`)
 	// pipOtherTarget matches an option of pip that sets a target other than the user base.
 	pipOtherTarget = lazyregexp.New(`\s(?:-t|--target|--prefix|--root)\b`)
 )
@@ -253,15 +250,12 @@ var (
 // RefusedPrefix begins each line about a connection that setup was refused.
 const RefusedPrefix = "SIA refused a connection to "
 
-// runSetup runs the commands until one fails, and returns a description of the failure. If their downloads were kept, it
-// skips Maven's, and pip installs into the user base, since pip can't install without an index. With an error, it
-// returns the refused hosts.
+// runSetup runs the commands until one fails, and returns a description of the failure. It skips pip installs into the
+// user base if that was kept, since pip can't install without an index. With an error, it returns the refused hosts.
 func (w *attemptRunner) runSetup(ctx context.Context, in Input, fetch bool) (message string, err error) {
 	refused := "" // by any command: pip goes on with old versions if it can't reach its index
 	for _, command := range in.Setup {
-		isKept := pipInstallOnly.MatchString(command) && !pipOtherTarget.MatchString(command) ||
-			mavenFetch.MatchString(command)
-		if isKept && !fetch {
+		if !fetch && pipInstallOnly.MatchString(command) && !pipOtherTarget.MatchString(command) {
 			continue
 		}
 		in.notifyBegin(command)
