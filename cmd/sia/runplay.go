@@ -180,7 +180,7 @@ func (r *localRun) play() (out runResult, err error) {
 	if base.setup != "" && !base.passed {
 		return out, r.setupError(base)
 	}
-	if base.noRun == lacksProgram || base.noRun != "" && r.job.isDetected {
+	if base.noRun == agent.LacksProgram || base.noRun != "" && r.job.isDetected {
 		return out, r.noRunError(base)
 	}
 	if !base.passed {
