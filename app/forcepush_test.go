@@ -35,7 +35,8 @@ func TestForcePushBlocked(t *testing.T) {
 		s.Until()
 		branch, first := s.Task(1).Branch, string(s.Task(1).Head)
 		if moved {
-			_, err := s.Sim.PushFiles(apptest.Repo, "main", apptest.Owner, "Add a file", map[string]string{"OTHER.md": "Else.\n"})
+			_, err := s.Sim.PushFiles(apptest.Repo, "main", apptest.Owner, "Add a file",
+				map[string]string{"OTHER.md": "Else.\n"})
 			check(t, err)
 		}
 		s.Hold(apptest.Point{When: "before", Kind: sia.DoPush, Attempt: 2})
@@ -63,8 +64,8 @@ func TestForcePushBlocked(t *testing.T) {
 	}
 }
 
-// TestTakenBackWithoutForce: a follow-up that fails is taken back where a rule lets branches only move forward: a commit
-// with the files that were green follows it, and is SIA's.
+// TestTakenBackWithoutForce: a follow-up that fails is taken back where a rule lets branches only move forward: SIA's
+// own commit with the files that were green follows it.
 func TestTakenBackWithoutForce(t *testing.T) {
 	t.Parallel()
 	s := storyNamed(t, "demand-red").Start(t)

@@ -34,7 +34,7 @@ func (c *graphqlConnection[T]) isWhole() bool {
 // pageAfter is the page of a connection after a cursor.
 type pageAfter struct {
 	id, selection, after string
-	left                 int                                // pages up to the last one, by the number of the connection's nodes
+	left                 int                                // number of pages up to the last one
 	add                  func(object json.RawMessage) error // adds the page of the object to the connection
 }
 

@@ -16,8 +16,8 @@ func (f *facts) noneStarted() bool {
 		!slices.ContainsFunc(f.Workflows, func(w Workflow) bool { return !w.isDynamic() })
 }
 
-// actionsOff reports whether GitHub Actions is off or its workflows are disabled, as far as the base branch shows: other
-// checks reported on its last commits, but no workflow, though by its file one runs for each push to it.
+// actionsOff reports whether GitHub Actions is off or its workflows are disabled, as far as the base branch shows:
+// other checks reported on its last commits, but no workflow, though by its file one runs for each push to it.
 func (f *facts) actionsOff() bool {
 	on, commits := tally(f.History.Base)
 	for r := range on {
@@ -56,8 +56,8 @@ func (f *facts) unstarted() (out []Expected) {
 	return out
 }
 
-// starts returns the events, for people, by which a trigger must have started for the commit; empty if it need not have:
-// the path filter of a push sees only the new commits.
+// starts returns the events, for people, by which a trigger must have started for the commit; empty if it need not
+// have: the path filter of a push sees only the new commits.
 func (f *facts) starts(t Trigger) string {
 	switch {
 	case t.Event == "pull_request" && !t.Narrow && (!t.Base.isSet() || t.Base.matches([]string{f.BaseBranch})) &&
