@@ -32,6 +32,9 @@ func ClipName(s string) string { return text.Clip(text.OneLine(s), 300) }
 // SandboxFailed is the [sia.CheckRun.Missing] of a command that the sandbox of this machine could not run.
 const SandboxFailed = "it could not be run in the sandbox"
 
+// LacksProgram begins the [sia.CheckRun.Missing] of tests that did not start.
+const LacksProgram = "a program that it needs is not there, or can't be run"
+
 // expectedCheck is a check to run on a change, with its expected outcome.
 type expectedCheck struct {
 	command string // empty: the repository's tests
@@ -74,7 +77,7 @@ func (c expectedCheck) run(ctx context.Context, runner *attemptRunner, env tool.
 		return out
 	}
 	if b := c.baseline; c.command == "" && (b == nil || b.Missing != "") && res.NotStarted() { // it never ran
-		out.Missing = "a program that it needs is not there, or can't be run (" + res.Ending() + ")"
+		out.Missing = LacksProgram + " (" + res.Ending() + ")"
 		return out
 	}
 	output := secret.Mask(strings.ToValidUTF8(string(res.Output), "\uFFFD"))
@@ -131,17 +134,20 @@ var notStarted = lazyregexp.New(`(?i)\[(setup|build) failed\]|collected \d+ item
 var noTestsRan = lazyregexp.New(`(?i)no tests? (files|found|ran|to run|were found)|collected 0 items|\b0 tests?\b`)
 
 // testsRan matches the output of common runners for tests that ran and passed: go test (not with "[no tests to run]"),
-// pytest, unittest, node --test, Jest, Vitest, Mocha, Bun, cargo and Maven; RSpec, Minitest, PHPUnit, ExUnit and Swift.
+// pytest, unittest, node --test, Jest, Vitest, Mocha, Bun, cargo, Maven and ctest; RSpec, Minitest, PHPUnit, ExUnit and
+// Swift.
 var testsRan = lazyregexp.New(`(?im)^ok\s+\S+\s+(\(cached\)|[0-9.]+s)` +
 	`(\s+coverage: (\[no statements\]|[^\[\n]*))?[ \t\r]*$|^\s*--- PASS: |^ok [1-9]\d* |` +
 	`\b[1-9]\d* (tests? )?pass(ed|ing)?\b|^[#ℹ] pass [1-9]|^Ran [1-9]\d* tests?\b|\bTests run: [1-9]|` +
-	`\b[1-9]\d* (tests?|runs?|examples?), (with )?\d+ (assertions?|failures?)\b`)
+	`\b[1-9]\d* (tests?|runs?|examples?), (with )?\d+ (assertions?|failures?)\b|` +
+	`tests passed, 0 tests failed out of [1-9]`)
 
 // noTestsFound matches the output of common runners that found no test: unittest, pytest, go test, gotestsum, cargo,
-// node --test, Jest, Mocha, Maven, RSpec and Minitest. Most of them then exit with 0.
+// node --test, Jest, Mocha, Maven, ctest, RSpec and Minitest. Most of them then exit with 0.
 var noTestsFound = lazyregexp.New(`(?m)^Ran 0 tests\b|^collected 0 items\b|^\?\s+\S+\s+\[no test files\]|` +
 	`^ok\s.*\[no tests to run\]|^DONE 0 tests\b|^running 0 tests$|^[#ℹ] tests 0$|^No tests found, exiting|` +
-	`^\s*0 passing\b|^(\[INFO\] )?No tests to run\.|^0 (examples|runs|tests), |^None of the (selected )?packages has`)
+	`^\s*0 passing\b|^(\[INFO\] )?No tests to run\.|^0 (examples|runs|tests), |^None of the (selected )?packages has|` +
+	`^No tests were found!!!`)
 
 // RanNoTests reports whether the output of a test command that passed shows that it ran no tests. npm runs the tests of
 // those workspaces that have some; without any it prints nothing.

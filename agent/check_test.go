@@ -27,7 +27,9 @@ func TestTestsRan(t *testing.T) {
 		"3 runs, 5 assertions, 0 failures, 0 errors, 0 skips":                                                   true,
 		"OK (1 test, 1 assertion)":                                                                              true,
 		"Executed 3 tests, with 0 failures (0 unexpected)":                                                      true,
-		"all is well": false,
+		"100% tests passed, 0 tests failed out of 10\n\nTotal Test time (real) =   0.02 sec":                    true,
+		"No tests were found!!!":                                                                                false,
+		"all is well":                                                                                           false,
 	} {
 		if got := testsRan.MatchString(printed + "\n"); got != ran {
 			t.Errorf("%q: %v", printed, got)
@@ -55,9 +57,11 @@ func TestRanNone(t *testing.T) {
 		"\n  0 passing (2ms)\n":                                                                          true,
 		"[INFO] No tests to run.\n":                                                                      true,
 		"0 examples, 0 failures\n":                                                                       true,
-		"":                                                                                               false,
-		"ok\n":                                                                                           false,
-		"{\"Output\":\"?   \\tx/b\\t[no test files]\\n\"}\n":                                             false,
+		"Test project /x/build\nNo tests were found!!!\n":                                                true,
+		"No tests were found!!!\n100% tests passed, 0 tests failed out of 3\n":                           false,
+		"":     false,
+		"ok\n": false,
+		"{\"Output\":\"?   \\tx/b\\t[no test files]\\n\"}\n": false,
 	} {
 		if got := RanNoTests("make test", []byte(printed)); got != want {
 			t.Errorf("%q: %v", printed, got)

@@ -23,30 +23,74 @@ func storyNamed(t *testing.T, name string) apptest.Story {
 }
 
 // TestForcePushBlocked: a fresh start replaces what is on the branch, also where a rule lets branches only move
-// forward.
+// forward. The commit is a merge commit only if the base has moved, because another rule may forbid those.
 func TestForcePushBlocked(t *testing.T) {
 	t.Parallel()
-	s := storyNamed(t, "fresh-start").Start(t)
-	s.Hold(apptest.Point{When: "before", Kind: sia.DoPush, Attempt: 2})
-	if _, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet the customers", "Greet them.", "sia"); err != nil {
+	for _, moved := range []bool{false, true} {
+		s := storyNamed(t, "fresh-start").Start(t)
+		s.Hold(apptest.Point{When: "before", Kind: sia.DoBegin, Attempt: 2})
+		if _, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet the customers", "Greet them.", "sia"); err != nil {
+			t.Fatal(err)
+		}
+		s.Until()
+		branch, first := s.Task(1).Branch, string(s.Task(1).Head)
+		if moved {
+			_, err := s.Sim.PushFiles(apptest.Repo, "main", apptest.Owner, "Add a file",
+				map[string]string{"OTHER.md": "Else.\n"})
+			check(t, err)
+		}
+		s.Hold(apptest.Point{When: "before", Kind: sia.DoPush, Attempt: 2})
+		s.Go()
+		s.Until()
+		check(t, s.Sim.AddRule(apptest.Repo, branch, ghsim.Rule{Type: "non_fast_forward"}))
+		s.Go()
+		s.Settle()
+		task := s.Task(1)
+		if task.State != sia.Passed {
+			t.Fatalf("the task is %s: %+v", task.State, task.Pause)
+		}
+		pull, err := s.Sim.Pull(apptest.Repo, task.Pull.Number)
+		check(t, err)
+		want := 2
+		if moved {
+			want = 3 // also the attempt's own commit, by which the branch contains the base
+		}
+		if files := strings.Join(pull.Files, " "); files != "hello.txt" || len(pull.Commits) != want {
+			t.Errorf("base moved %v: the pull request changes %s in %d commits", moved, files, len(pull.Commits))
+		}
+		if string(task.Head) == first || task.Attempts[1].Head != task.Head {
+			t.Errorf("the head is %s", task.Head)
+		}
+	}
+}
+
+// TestTakenBackWithoutForce: a follow-up that fails is taken back where a rule lets branches only move forward: SIA's
+// own commit with the files that were green follows it.
+func TestTakenBackWithoutForce(t *testing.T) {
+	t.Parallel()
+	s := storyNamed(t, "demand-red").Start(t)
+	s.Hold(apptest.Point{When: "before", Kind: sia.DoTakeBack, Attempt: 2})
+	if _, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet the customers",
+		"Put a greeting into `hello.txt`. Say in the README where it stands.", "sia"); err != nil {
 		t.Fatal(err)
 	}
 	s.Until()
-	branch, first := s.Task(1).Branch, string(s.Task(1).Head)
-	check(t, s.Sim.AddRule(apptest.Repo, branch, ghsim.Rule{Type: "non_fast_forward"}))
+	task := s.Task(1)
+	failed, green := task.Head, task.Omission.Review.SHA
+	check(t, s.Sim.AddRule(apptest.Repo, task.Branch, ghsim.Rule{Type: "non_fast_forward"}))
 	s.Go()
 	s.Settle()
-	task := s.Task(1)
-	if task.State != sia.Passed {
-		t.Fatalf("the task is %s: %+v", task.State, task.Pause)
+	task = s.Task(1)
+	if task.State != sia.Passed || task.Head == failed || task.Head == green || task.HeadBy != (sia.Actor{}) {
+		t.Fatalf("the task is %s at %s by %+v: %+v", task.State, task.Head.Short(), task.HeadBy, task.Pause)
+	}
+	if !task.Omission.StaysUnmet(task.Head) || !task.Final.Of(task.Head) {
+		t.Errorf("%+v, the final review is of %s", task.Omission, task.Final.SHA.Short())
 	}
 	pull, err := s.Sim.Pull(apptest.Repo, task.Pull.Number)
 	check(t, err)
-	if files := strings.Join(pull.Files, " "); files != "hello.txt" {
-		t.Errorf("the pull request changes %s", files)
-	}
-	if string(task.Head) == first || task.Attempts[1].Head != task.Head {
-		t.Errorf("the head is %s", task.Head)
+	if files := strings.Join(pull.Files, " "); files != "hello.txt" || pull.Head != string(task.Head) {
+		t.Errorf("the pull request changes %s at %s", files, pull.Head)
 	}
 }
 

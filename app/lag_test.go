@@ -78,7 +78,10 @@ func TestPullThatStaysBehind(t *testing.T) {
 		if task.State != sia.Escalated || task.Head != task.Attempts[1].Head || len(task.Attempts) != 2 {
 			t.Errorf("the task is %s at %s after %d attempts", task.State, task.Head.Short(), len(task.Attempts))
 		}
-		if e := task.Escalation; e == nil || !strings.Contains(e.Blocker, "does not show") {
+		short := task.Head.Short()
+		want := "\nThe pull request does not show " + short + " yet, which has been the head of its branch for 1 minute; "
+		if e := task.Escalation; e == nil || !strings.Contains(e.Blocker, want) ||
+			e.Question != "Can you see to it that the pull request shows "+short+"?" {
 			t.Errorf("it asks %+v", e)
 		}
 		if err := s.Sim.LagPulls(apptest.Repo, false); err != nil {

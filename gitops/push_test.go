@@ -141,29 +141,39 @@ func TestServerFails(t *testing.T) {
 	}
 }
 
-// TestOnTop moves a branch forward to another line of work, as where force pushes are blocked.
+// TestOnTop moves a branch forward to another line of work, as where force pushes are blocked: with a merge commit only
+// on demand.
 func TestOnTop(t *testing.T) {
-	f := newFixture(t)
-	ctx := t.Context()
-	one, two := f.change(f.main, "one"), f.change(f.main, "two")
-	if err := f.repo.Push(ctx, "b", one, ""); err != nil {
-		t.Fatal(err)
-	}
-	git(t, f.bare, "config", "receive.denyNonFastForwards", "true")
-	if err := f.repo.Push(ctx, "b", two, one); err == nil {
-		t.Error("a forced push is taken")
-	}
-	for range 2 { // it makes the same commit again
-		over := must[string](t)(f.repo.OnTop(ctx, two, one, testSpec("over")))
-		if err := f.repo.Push(ctx, "b", over, one); err != nil {
+	for _, merge := range []bool{false, true} {
+		f := newFixture(t)
+		ctx := t.Context()
+		one, two := f.change(f.main, "one"), f.change(f.main, "two")
+		if err := f.repo.Push(ctx, "b", one, ""); err != nil {
 			t.Fatal(err)
 		}
-	}
-	if got := git(t, f.bare, "show", "b:README.md"); got != "two" {
-		t.Errorf("the branch has %q", got)
-	}
-	if got := git(t, f.bare, "log", "--format=%P", "-1", "b"); got != one+" "+two {
-		t.Errorf("parents %s", got)
+		git(t, f.bare, "config", "receive.denyNonFastForwards", "true")
+		if err := f.repo.Push(ctx, "b", two, one); err == nil {
+			t.Error("a forced push is taken")
+		}
+		for range 2 { // it makes the same commit again
+			over := must[string](t)(f.repo.OnTop(ctx, two, one, merge, testSpec("over")))
+			if err := f.repo.Push(ctx, "b", over, one); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := git(t, f.bare, "show", "b:README.md"); got != "two" {
+			t.Errorf("the branch has %q", got)
+		}
+		want := one
+		if merge {
+			want += " " + two
+		}
+		if got := git(t, f.bare, "log", "--format=%P", "-1", "b"); got != want {
+			t.Errorf("parents %s, want %s", got, want)
+		}
+		if got := git(t, f.bare, "log", "--format=%s", "-1", "b"); got != "change two" {
+			t.Errorf("message %q", got)
+		}
 	}
 }
 

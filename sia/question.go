@@ -104,13 +104,20 @@ func blockedQuestion(t *Task, by []Obstacle) Escalation {
 		Question: "Can you see to it that these checks say something?",
 		Options:  []Option{{Letter: "A", Text: "It is seen to: look again at the commit that is there", Fastest: true}},
 	}
-	if len(by) == 1 {
+	switch {
+	case len(by) == 1 && by[0].Pull:
+		e.Question = "Can you see to it that the pull request shows " + t.Head.Short() + "?"
+	case len(by) == 1:
 		e.Question = "Can you see to it that “" + text.Clip(text.OneLine(by[0].Check), 60) + "” says something?"
 	}
 	var said []string
 	absent, missed, waivable := false, false, false
 	for _, o := range by[:min(len(by), 5)] {
-		line := "“" + o.Check + "” " + strings.TrimSuffix(o.Reason, ".") + "."
+		check := "“" + o.Check + "”"
+		if o.Pull {
+			check = "The pull request"
+		}
+		line := check + " " + strings.TrimSuffix(o.Reason, ".") + "."
 		if o.URL != "" {
 			line += " " + o.URL
 		}

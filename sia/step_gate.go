@@ -105,7 +105,11 @@ func (s *step) judged() {
 			return
 		}
 		s.open(blockedQuestion(&s.t, f.Blocked))
-		s.because("%s says nothing before a person acts, so one is asked: it %s", f.Blocked[0].Check, f.Blocked[0].Reason)
+		if o := f.Blocked[0]; o.Pull {
+			s.because("a person is asked because the pull request %s", o.Reason)
+		} else {
+			s.because("%s says nothing before a person acts, so one is asked: it %s", o.Check, o.Reason)
+		}
 	case VerdictNone:
 		if f.Guarded && s.startReady("every check was skipped, and the pull request is a draft") {
 			return

@@ -253,15 +253,15 @@ func (s *step) takenBackLate() {
 	s.because("%s is on %s again", s.t.Head.Short(), s.t.Branch)
 }
 
-// restoreHead makes the green head the task's head again, if it is on the branch and nobody has pushed since. It
-// reports whether it did.
+// restoreHead makes the green head, or the commit with its files that SIA pushed in its place, the task's head again,
+// if it is on the branch and nobody has pushed since. It reports whether it did.
 func (s *step) restoreHead() bool {
 	f, o := s.e.Fact.(TakenBack), s.t.Omission
-	if o == nil || o.Back == "" || o.Back != s.t.Head || !o.Review.Of(f.SHA) {
+	if o == nil || o.Back == "" || o.Back != s.t.Head || !o.Review.Of(f.SHA) && !(f.SHA != "" && o.Review.Of(f.Made)) {
 		return false
 	}
+	o.Back, o.Review.SHA = "", f.SHA // the same files, so the review holds
 	r := o.Review
-	o.Back = ""
 	s.t.Head, s.t.Kept, s.t.Checks, s.t.Final, s.t.BaseSHA = f.SHA, f.SHA, nil, &r, o.Base
 	return true
 }
@@ -274,7 +274,8 @@ func (s *step) isTakingBack() bool {
 
 // TakenBack: the branch was reset to its head before the follow-up, or somebody else moved it.
 type TakenBack struct {
-	SHA SHA `json:"sha"` // the branch's head now; empty: it was deleted
+	SHA  SHA `json:"sha"`            // the branch's head now; empty: it was deleted
+	Made SHA `json:"made,omitempty"` // the green head, if SIA pushed SHA with its files in its place; else empty
 }
 
 // Kind returns the kind of the fact.

@@ -90,6 +90,30 @@ func TestFollowUpIsTakenBack(t *testing.T) {
 	}
 }
 
+// Where the branch only moves forward, SIA's commit with the green head's files takes its place: its checks decide, and
+// its change is not reviewed again. If SIA did not make the commit, somebody else pushed it.
+func TestFollowUpIsTakenBackForward(t *testing.T) {
+	for _, made := range []SHA{"f00d", ""} {
+		p := found(t)
+		p.redo("f00d2")
+		p.judges(Judged{Verdict: VerdictRed})
+		p.done(DoTakeBack, TakenBack{SHA: "f00d3", Made: made})
+		if p.task.Head != "f00d3" || (p.task.HeadBy == Actor{}) != (made != "") || len(p.task.Checks) > 0 {
+			t.Fatalf("made %q: the head is %s by %+v with %v", made, p.task.Head, p.task.HeadBy, p.task.Checks)
+		}
+		p.judges(Judged{Verdict: VerdictGreen})
+		if made != "" && p.waitsFor(DoFinalReview) {
+			t.Error("the same change is reviewed again")
+		}
+		p.done(DoReady, Readied{})
+		p.judges(Judged{Verdict: VerdictGreen})
+		p.wantState(Passed)
+		if o := p.task.Omission; o.StaysUnmet("f00d3") != (made != "") {
+			t.Errorf("made %q: passed with %+v", made, o)
+		}
+	}
+}
+
 // If the follow-up ends in another way, nothing is pushed, and the green head is judged as before.
 func TestFollowUpThatPushesNothing(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -453,6 +453,7 @@ type Obstacle struct {
 	Missed bool   `json:"missed,omitempty"` // it never reported, and is expected but not required
 	// its result does not depend on whether the change is right, so that a person may waive it
 	Waivable bool `json:"waivable,omitempty"`
+	Pull     bool `json:"pull,omitempty"` // it is no check: the pull request does not show the head
 }
 
 // Prompt is one distinct prompt that was tried.

@@ -198,8 +198,11 @@ func (w *world) outcome(f Effect) Fact {
 		}
 		return FinalReviewed{Review: out, Cost: 100}
 	case DoTakeBack:
-		if evenly(t, "somebody was faster", 0, 3) == 0 {
+		switch evenly(t, "somebody was faster, or no push is forced", 0, 3) {
+		case 0:
 			return TakenBack{SHA: oneOf(t, "where", []SHA{"", w.sha(), w.task.Head})}
+		case 1:
+			return TakenBack{SHA: w.sha(), Made: f.SHA}
 		}
 		return TakenBack{SHA: f.SHA}
 	case DoMemory:

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -33,16 +34,18 @@ func (c *graphqlConnection[T]) isWhole() bool {
 // pageAfter is the page of a connection after a cursor.
 type pageAfter struct {
 	id, selection, after string
+	left                 int                                // number of pages up to the last one
 	add                  func(object json.RawMessage) error // adds the page of the object to the connection
 }
 
 // next returns the next page of the connection of the object with a global id, or nothing after the last. The selection
-// is a format for the number of the page in its query, and names the connection "page".
-func (c *graphqlConnection[T]) next(id, selection string) []pageAfter {
+// is a format for the number of the page in its query, and names the connection "page"; size is the size of its pages.
+func (c *graphqlConnection[T]) next(id, selection string, size int) []pageAfter {
 	if c == nil || c.PageInfo == nil || !c.PageInfo.HasNextPage || c.PageInfo.EndCursor == "" {
 		return nil
 	}
-	return []pageAfter{{id, selection, c.PageInfo.EndCursor, func(object json.RawMessage) error {
+	left := (c.TotalCount - len(c.Nodes) + size - 1) / size
+	return []pageAfter{{id, selection, c.PageInfo.EndCursor, left, func(object json.RawMessage) error {
 		var got struct {
 			Page   *graphqlConnection[T] `json:"page"`
 			Rollup struct {
@@ -52,7 +55,7 @@ func (c *graphqlConnection[T]) next(id, selection string) []pageAfter {
 		err := json.Unmarshal(object, &got)
 		page := cmp.Or(got.Page, got.Rollup.Page)
 		switch {
-		case err != nil:
+		case len(object) > 0 && err != nil:
 			return err
 		case page == nil || page.PageInfo == nil || page.Nodes == nil:
 			return errIncomplete
@@ -64,7 +67,8 @@ func (c *graphqlConnection[T]) next(id, selection string) []pageAfter {
 	}}}
 }
 
-// follow reads pages in one request.
+// follow reads pages in one request. It returns [errPages] if GitHub answers without one of them: another query may
+// succeed.
 // https://docs.github.com/en/graphql/guides/using-pagination-in-the-graphql-api
 func (g *graphql) follow(ctx context.Context, pages []pageAfter) error {
 	var variables, selections []string
@@ -76,25 +80,28 @@ func (g *graphql) follow(ctx context.Context, pages []pageAfter) error {
 	}
 	var got map[string]json.RawMessage
 	query := "query(" + strings.Join(variables, ", ") + ") { " + strings.Join(selections, " ") + " }"
-	if err := g.send(readOnly(ctx), query, values, &got); err != nil {
-		return err
-	}
+	err := g.send(readOnly(ctx), query, values, &got)
 	for i, p := range pages {
-		if err := p.add(got[fmt.Sprint("of", i)]); err != nil {
-			return err
+		if err == nil {
+			err = p.add(got[fmt.Sprint("of", i)])
 		}
 	}
-	return nil
+	var refusal *graphqlError
+	if errors.Is(err, errIncomplete) || errors.As(err, &refusal) && refusal.is("NOT_FOUND") { // such as a deleted suite
+		return fmt.Errorf("%w: %w", errPages, err)
+	}
+	return err
 }
 
 // graphqlWhole sends a query on the repository, and reads the further pages of its connections: the next one of each in
-// one request. It starts again if one changes in the meantime.
+// one request. It starts again if one changes in the meantime. It returns [errPages] as soon as it is known that
+// maxQueries are not enough.
 func graphqlWhole[T any, P interface {
 	*T
 	next() []pageAfter
 }](ctx context.Context, g *graphql, q graphqlQuery) (got *T, err error) {
 	var pages []pageAfter
-	for range maxQueries {
+	for n := range maxQueries {
 		if len(pages) > 0 {
 			err = g.follow(ctx, pages)
 		} else {
@@ -110,6 +117,9 @@ func graphqlWhole[T any, P interface {
 		if pages = P(got).next(); len(pages) == 0 {
 			return got, nil
 		}
+		if slices.ContainsFunc(pages, func(p pageAfter) bool { return n+1+p.left > maxQueries }) {
+			break
+		}
 	}
-	return nil, fmt.Errorf("%w: the list goes on after %d requests", errPages, maxQueries)
+	return nil, fmt.Errorf("%w: the list needs more than %d requests", errPages, maxQueries)
 }

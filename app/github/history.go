@@ -122,7 +122,7 @@ func (n nearBranch) commits() (base, merged []namedCommit) {
 func (n nearBranch) next() (pages []pageAfter) {
 	for _, c := range slices.Concat(n.commits()) {
 		if c.StatusCheckRollup != nil {
-			pages = append(pages, c.StatusCheckRollup.Contexts.next(c.ID, contextsPage)...)
+			pages = append(pages, c.StatusCheckRollup.Contexts.next(c.ID, contextsPage, 100)...)
 		}
 	}
 	return pages

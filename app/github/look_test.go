@@ -132,6 +132,14 @@ type queries struct {
 // lookAnew makes a look with a new client, which has cached nothing and does not avoid GraphQL.
 func (s *site) lookAnew(t *testing.T, q *queries, at github.LookAt) github.Look {
 	t.Helper()
+	got, err := s.anew(t, q).Checks.Look(context.Background(), at)
+	check(t, err)
+	return got
+}
+
+// anew is the repository with a new client.
+func (s *site) anew(t *testing.T, q *queries) *github.Repo {
+	t.Helper()
 	s.sim.ClearFaults()
 	q.n = 0
 	s.sim.FailRequests(func(r *http.Request) *ghsim.Fault {
@@ -145,9 +153,7 @@ func (s *site) lookAnew(t *testing.T, q *queries, at github.LookAt) github.Look 
 	})
 	app, err := github.New(s.cfg)
 	check(t, err)
-	got, err := app.Repo(s.in, s.repo.Name()).Checks.Look(context.Background(), at)
-	check(t, err)
-	return got
+	return app.Repo(s.in, s.repo.Name())
 }
 
 func moreChecks(t *testing.T, s *site, head, app string, n int) {
@@ -212,7 +218,8 @@ func TestLookAtManyChecks(t *testing.T) {
 	}
 }
 
-// If a further page can't be read, or the pages never end, the look is read over REST.
+// If a further page can't be read, or the pages never end, the look is read over REST. The next one uses GraphQL again,
+// unless GitHub failed or refused the query.
 func TestLookAtPagesThatFail(t *testing.T) {
 	t.Parallel()
 	s := open(t, ghsim.Config{NoWorkflows: true})
@@ -234,6 +241,8 @@ func TestLookAtPagesThatFail(t *testing.T) {
 		on   func(query int) *ghsim.Fault
 		want int // requests over GraphQL
 	}{
+		"a deleted object":  {second(`{"data":null,"errors":[{"type":"NOT_FOUND","message":"Could not resolve"}]}`), 2},
+		"too many":          {func(int) *ghsim.Fault { return endless(601) }, 1},
 		"an error":          {second(`{"errors":[{"type":"INTERNAL","message":"Something went wrong"}]}`), 2},
 		"an invalid cursor": {second(`{"data":null,"errors":[{"type":"INVALID_CURSOR_ARGUMENTS","message":"x"}]}`), 2},
 		"no object":         {second(`{"data":{}}`), 2},
@@ -243,9 +252,17 @@ func TestLookAtPagesThatFail(t *testing.T) {
 		"always another":    {endless, 10},
 	} {
 		q := &queries{on: tt.on}
-		got := s.lookAnew(t, q, github.LookAt{SHA: s.head})
+		repo := s.anew(t, q)
+		got, err := repo.Checks.Look(context.Background(), github.LookAt{SHA: s.head})
+		check(t, err)
 		if q.n != tt.want || len(got.Checks.Runs) != 101 || got.WorkflowsKnown {
 			t.Errorf("%s: %d check runs after %d requests over GraphQL", name, len(got.Checks.Runs), q.n)
+		}
+		before := q.n
+		_, err = repo.Checks.Look(context.Background(), github.LookAt{SHA: s.head})
+		check(t, err)
+		if again := q.n > before; again == (name == "an error" || name == "an invalid cursor") {
+			t.Errorf("%s: GraphQL is used afterwards: %v", name, again)
 		}
 	}
 }

@@ -75,10 +75,10 @@ func (n *commitNode) next() []pageAfter {
 	if n == nil || n.CheckSuites == nil {
 		return nil
 	}
-	pages := n.CheckSuites.next(n.ID, suitesPage)
+	pages := n.CheckSuites.next(n.ID, suitesPage, 60)
 	for _, s := range n.CheckSuites.Nodes {
 		if s != nil {
-			pages = append(pages, s.CheckRuns.next(s.ID, runsPage)...)
+			pages = append(pages, s.CheckRuns.next(s.ID, runsPage, 100)...)
 		}
 	}
 	return pages

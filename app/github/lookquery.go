@@ -3,6 +3,7 @@ package github
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -78,7 +79,9 @@ func (s *Checks) lookGraphQL(ctx context.Context, at LookAt) (look Look, complet
 	got, err := graphqlWhole[lookAnswer](ctx, s.graphql, q)
 	if err != nil { // REST, with its smaller requests, may not time out
 		s.app.log.DebugContext(ctx, "what judges a commit is read over REST", "error", err)
-		s.graphql.avoid(err)
+		if !errors.Is(err, errPages) {
+			s.graphql.avoid(err)
+		}
 		return Look{}, false
 	}
 	if look, complete = got.Object.look(); !complete {

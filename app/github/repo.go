@@ -199,19 +199,19 @@ func (r *Repo) IsAt(ctx context.Context, branch string, sha sia.SHA) (bool, erro
 	return ok && sia.SHA(head) == sha, err
 }
 
-// MergeBase returns the merge base of a branch and a commit, or "" if there is none, or one of the two does not
-// exist.
+// MergeBase returns the merge base of a branch or commit and a commit, or "" if there is none, or one of the two does
+// not exist.
 // https://docs.github.com/en/rest/commits/commits#compare-two-commits
-func (r *Repo) MergeBase(ctx context.Context, branch, sha string) (string, error) {
+func (r *Repo) MergeBase(ctx context.Context, base, sha string) (string, error) {
 	// The second page has no commits; the first would list up to 300 files as well.
-	got, _, err := r.gh.Repositories.CompareCommits(ctx, r.repo.Owner, r.repo.Name, branch, sha,
+	got, _, err := r.gh.Repositories.CompareCommits(ctx, r.repo.Owner, r.repo.Name, base, sha,
 		&gh.ListOptions{Page: 2, PerPage: 1})
 	if code := statusOf(err); code == http.StatusNotFound || code == http.StatusUnprocessableEntity {
 		return "", nil
 	}
-	base := got.GetMergeBaseCommit().GetSHA()
-	if err := require(err, base); err != nil {
-		return "", r.app.failure(err, "compare %s with branch %s of %s", sha, branch, r.repo)
+	common := got.GetMergeBaseCommit().GetSHA()
+	if err := require(err, common); err != nil {
+		return "", r.app.failure(err, "compare %s with %s of %s", sha, base, r.repo)
 	}
-	return base, nil
+	return common, nil
 }

@@ -38,11 +38,6 @@ func MergeMessage(t sia.Task) string {
 	return cut("Merge "+commitWords(t.BaseBranch)+" into "+commitWords(t.Branch), commitWidth) + "\n"
 }
 
-// ReplaceMessage is the message of the commit that replaces the work on a task's branch that can't be reset.
-func ReplaceMessage(t sia.Task) string {
-	return cut("Replace the work on "+commitWords(t.Branch), commitWidth) + "\n"
-}
-
 // commitWords puts foreign text on one line and removes what GitHub interprets in commit messages: square brackets and
 // "NO_CI" ("Skipping workflow runs"), trailers, references and mentions.
 func commitWords(s string) string {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/app/github"
+	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/failure"
@@ -179,9 +180,9 @@ func (e *headEvidence) pendingVerdict(t sia.Task) sia.Judged {
 	}
 	out.Explain = []string{fmt.Sprintf("GitHub does not show %s on the pull request yet.", t.Head.Short())}
 	if limit := t.Settings.Checks.Wait.D(); e.in.Now.Sub(t.Gate.Since) >= limit {
-		out.Verdict, out.Blocked = sia.VerdictBlocked, []sia.Obstacle{{Check: "the pull request", URL: t.Pull.URL,
-			Reason: fmt.Sprintf("does not show %s, at which its branch is for %s; closing and reopening it may help",
-				t.Head.Short(), limit)}}
+		out.Verdict, out.Blocked = sia.VerdictBlocked, []sia.Obstacle{{Check: "the pull request", URL: t.Pull.URL, Pull: true,
+			Reason: fmt.Sprintf("does not show %s yet, which has been the head of its branch for %s; closing and reopening "+
+				"the pull request may help", t.Head.Short(), render.Duration(limit))}}
 	}
 	return out
 }

@@ -178,7 +178,7 @@ func history(h github.History, self string) gate.History {
 		}
 		return out
 	}
-	return gate.History{Base: others(h.Base), Merged: others(h.Merged)}
+	return gate.History{Known: h.Known, Base: others(h.Base), Merged: others(h.Merged)}
 }
 
 // setBase sets the evidence about the base commit.

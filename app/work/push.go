@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 )
@@ -61,11 +60,18 @@ func (w *branchWorker) pushCommit(ctx context.Context, t sia.Task, from, sha, ex
 	if expect == "" || !forced && !errors.As(err, &moved) {
 		return on, err
 	}
-	over, madeErr := w.onTop(ctx, t, sha, expect)
+	if !forced && moved.Head == "" {
+		return branchCommit{}, err
+	}
+	merge, readErr := w.lacksBase(ctx, t, expect)
+	if readErr != nil {
+		return branchCommit{}, readErr
+	}
+	over, madeErr := w.onTop(ctx, t, sha, expect, merge)
 	if forced && madeErr == nil {
 		return w.pushExactly(ctx, t, from, over, expect)
 	}
-	if madeErr != nil || moved.Head == "" {
+	if madeErr != nil {
 		return branchCommit{}, err
 	}
 	// The answer to an earlier push may have been lost.
@@ -82,9 +88,19 @@ func (w *branchWorker) pushCommit(ctx context.Context, t sia.Task, from, sha, ex
 	return branchCommit{sha: moved.Head, onBranch: true}, nil
 }
 
+// lacksBase reports whether a commit on top of head with the task's work must be a merge commit: head does not contain
+// the base commit on which the work is based.
+func (w *branchWorker) lacksBase(ctx context.Context, t sia.Task, head string) (bool, error) {
+	if t.Merging != nil {
+		return true, nil
+	}
+	at, err := w.repo(t).MergeBase(ctx, string(t.BaseSHA), head)
+	return at != string(t.BaseSHA), err
+}
+
 // onTop makes the commit that replaces the work at head by that of sha. It is reproducible: repeated, it makes the same
 // commit.
-func (w *branchWorker) onTop(ctx context.Context, t sia.Task, sha, head string) (string, error) {
+func (w *branchWorker) onTop(ctx context.Context, t sia.Task, sha, head string, merge bool) (string, error) {
 	bot, err := w.author(ctx)
 	if err != nil {
 		return "", err
@@ -92,8 +108,7 @@ func (w *branchWorker) onTop(ctx context.Context, t sia.Task, sha, head string) 
 	if a := t.Attempt(); a != nil {
 		bot.When = a.StartedAt
 	}
-	return w.mirror(t).OnTop(ctx, sha, head,
-		gitops.CommitSpec{Message: render.ReplaceMessage(t), Author: bot, Committer: bot, Trailers: w.trailers(t, bot)})
+	return w.mirror(t).OnTop(ctx, sha, head, merge, gitops.CommitSpec{Author: bot, Committer: bot})
 }
 
 // pushExactly pushes a commit to the task's branch, which must be at expect; empty: must not exist. It needs the

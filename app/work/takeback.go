@@ -9,7 +9,8 @@ import (
 )
 
 // takeBack resets the branch to the head that was green before the follow-up, if the branch is still at the follow-up's
-// commit. If somebody else has pushed meanwhile, it reports their head.
+// commit; where the branch only moves forward, a commit with that head's files follows. If somebody else has pushed
+// meanwhile, it reports their head.
 func (w *branchWorker) takeBack(ctx context.Context, t sia.Task, _ sia.Effect) (sia.Fact, error) {
 	o := t.Omission
 	if o == nil || o.Back == "" {
@@ -24,5 +25,9 @@ func (w *branchWorker) takeBack(ctx context.Context, t sia.Task, _ sia.Effect) (
 	if err != nil {
 		return nil, err
 	}
-	return sia.TakenBack{SHA: sia.SHA(on.sha)}, nil
+	out := sia.TakenBack{SHA: sia.SHA(on.sha)}
+	if out.SHA != o.Review.SHA {
+		out.Made = o.Review.SHA
+	}
+	return out, nil
 }

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia/lazyregexp"
 	"github.com/sia-bot/sia/sia/text"
@@ -17,12 +18,13 @@ func (r *localRun) noRunError(base checkResult) error {
 	said := fmt.Sprintf("`%s` says nothing of the code before any change: %s, so nothing was begun:\n%s\n", r.job.check,
 		base.noRun, excerptOf(base.log, shownLines))
 	switch {
-	case r.job.isDetected && base.noRun == lacksProgram:
+	case r.job.isDetected && base.noRun == agent.LacksProgram:
 		return errors.New(said + "Install it where commands can see it, or name another command with --test")
 	case r.job.isDetected:
 		return errors.New(said + "Name the command that runs the tests with --test")
 	}
-	said += "If the change is to make the program, add `|| false` to the command"
+	said += "Correct the command, or install the program where commands can see it: in /usr, or in the folder of a " +
+		"toolchain that is in PATH. If the change is to make the program, add `|| false` to the command"
 	if r.cmd.Test != "" {
 		return cli.Usage("%s", said)
 	}

@@ -27,11 +27,8 @@ const (
 	localApp   = "local"
 )
 
-// Why the result of a check may prove nothing.
-const (
-	ranNoTest    = "it runs no test"
-	lacksProgram = "a program that it needs is not there, or can't be run"
-)
+// ranNoTest says, as [agent.LacksProgram] does, why the result of a check may prove nothing.
+const ranNoTest = "it runs no test"
 
 // checkResult is the result of one run of the test command.
 type checkResult struct {
@@ -39,7 +36,7 @@ type checkResult struct {
 	log    string
 	setup  string // error of setup; empty: it succeeded
 	took   time.Duration
-	noRun  string // ranNoTest or lacksProgram; empty: the result is valid
+	noRun  string // ranNoTest or [agent.LacksProgram]; empty: the result is valid
 	err    error  // the command could not be run
 
 	timedOut bool // the command was ended after its time
@@ -102,7 +99,7 @@ func (r *localRun) checkWith(ctx context.Context, sha, command string) (out chec
 		return out
 	}
 	if res.NotStarted() || !out.passed && lacksRunner(command, res.Output) {
-		out.noRun = lacksProgram
+		out.noRun = agent.LacksProgram
 	}
 	if failed != "" && !out.passed && !r.setupNeedless {
 		out.log = "Setup failed:\n" + failed + "\n" + out.log

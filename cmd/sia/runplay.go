@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -179,7 +180,7 @@ func (r *localRun) play() (out runResult, err error) {
 	if base.setup != "" && !base.passed {
 		return out, r.setupError(base)
 	}
-	if base.noRun == lacksProgram || base.noRun != "" && r.job.isDetected {
+	if base.noRun == agent.LacksProgram || base.noRun != "" && r.job.isDetected {
 		return out, r.noRunError(base)
 	}
 	if !base.passed {
@@ -306,28 +307,35 @@ func (r *localRun) checkBaseAgain(first checkResult) checkResult {
 	return again
 }
 
+// lacksSetupProgram matches the exit status of a shell for a program that does not exist or can't be run.
+var lacksSetupProgram = regexp.MustCompile(`(?m)^exit status 12[67]$`)
+
 // setupError returns the error for setup and tests that fail before any change, which makes attempts useless.
 func (r *localRun) setupError(base checkResult) error {
 	hosts := "no host"
 	if len(r.job.hosts) > 0 {
 		hosts = strings.Join(r.job.hosts, ", ")
 	}
-	log, unreachable := excerptOf(base.setup, shownLines), false
+	log, unreachable, notAllowed := excerptOf(base.setup, shownLines), false, false
 	for line := range strings.Lines(base.setup) { // the reason, which a package manager's own words don't give
 		if line = strings.TrimSpace(line); !strings.HasPrefix(line, agent.RefusedPrefix) {
 			continue
 		}
-		unreachable = unreachable || strings.Contains(line, ": "+sandbox.Unreachable)
+		if strings.Contains(line, ": "+sandbox.Unreachable) {
+			unreachable = true
+		} else {
+			notAllowed = true
+		}
 		if !strings.Contains(log, line) {
 			log += "\n    " + line
 		}
 	}
 	then := "Give other commands with --setup, or the hosts that they need with --setup-hosts (now " + hosts + ")"
 	switch {
-	case strings.Contains(base.setup, "\nexit status 127\n"): // of a shell for a program that does not exist
+	case lacksSetupProgram.MatchString(base.setup):
 		then = "A program that setup needs is not installed, or not where commands can see it: in /usr, or in the folder " +
 			"of a toolchain that is in PATH. Install it, or give other commands with --setup"
-	case unreachable:
+	case unreachable && !notAllowed:
 		then = "This machine can't reach a host that setup needs. If what it installs is on the machine, --setup true " +
 			"leaves setup out; otherwise give other commands with --setup"
 	}

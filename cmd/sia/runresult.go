@@ -105,7 +105,7 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 		out.Reason = "the check passes, but tests or protected files were changed, and a person has to accept that"
 	case t.State == sia.OnHold && t.Pause != nil && !r.interactive: // no user can resume it
 		out.Reason = t.Pause.Reason
-	case t.Ended == "@"+runUser+" said `/sia stop`":
+	case strings.HasPrefix(t.Ended, "@"+runUser+" "):
 		out.Reason = "you stopped it"
 	default:
 		out.Reason = waitsForUser(t)

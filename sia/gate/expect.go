@@ -20,6 +20,7 @@ type Expected struct {
 
 // History contains the checks that reported on commits near the one that is judged.
 type History struct {
+	Known  bool             // it could be read
 	Base   [][]sia.Reported // on the base branch's last commits, newest first
 	Merged [][]sia.Reported // on the heads of the last pull requests merged into it, newest first
 }

@@ -37,7 +37,7 @@ func status(context, state string) Status {
 // input returns a commit that has been watched for two hours.
 func input(runs ...Run) Input {
 	return Input{Now: noon, Runs: runs, RequiredKnown: true, Settings: sia.DefaultSettings().Checks,
-		Since: noon.Add(-2 * time.Hour)}
+		Since: noon.Add(-2 * time.Hour), History: History{Known: true}}
 }
 
 func TestJudge(t *testing.T) {

@@ -153,7 +153,7 @@ func (j *judgement) filesNeeded() []string {
 	slices.Sort(paths)
 	paths = slices.Compact(paths)
 	paths = paths[:min(len(paths), maxFiles)]
-	if j.hasUnknownName() || j.result.Verdict == sia.VerdictGreen && j.required.all && j.facts.noneStarted() {
+	if j.hasUnknownName() || j.required.all && j.facts.noneStarted() {
 		paths = append(paths, workflowFolder)
 	}
 	return paths

@@ -68,7 +68,7 @@ func supply(in, world Input, n Needs) Input {
 	if len(n.Files) > 0 {
 		in.FilesKnown, in.Changed = true, world.Changed
 		for _, f := range world.Files {
-			if slices.Contains(n.Files, f.Path) {
+			if slices.Contains(n.Files, f.Path) || slices.Contains(n.Files, workflowFolder) {
 				in.Files = append(in.Files, f)
 			}
 		}
@@ -146,7 +146,13 @@ func TestNeeds(t *testing.T) {
 		{"what is missed is read", with(input(run(1, "test", "success")), func(in *Input) {
 			in.Earlier = []sia.Reported{{Name: "e2e", App: actionsApp, Workflow: ciPath, Event: "push"}}
 			in.Files = []File{{Path: ciPath, Gone: true}}
-		}), []Needs{{Files: []string{ciPath}}, {Tampering: true}}},
+		}), []Needs{{Files: []string{ciPath, workflowFolder}}, {Tampering: true}}},
+		{"nothing started, and beside what is missed another should have", with(input(run(1, "test", "success")),
+			func(in *Input) {
+				in.Earlier = []sia.Reported{{Name: "e2e", App: actionsApp, Workflow: ciPath, Event: "push"}}
+				in.Files = []File{{Path: ciPath, Gone: true}, {Path: ".github/workflows/unit.yml",
+					Triggers: []Trigger{{Event: "pull_request"}}, Jobs: []Job{{Name: "unit", Code: true}}}}
+			}), []Needs{{Files: []string{ciPath, workflowFolder}}}},
 		{"what is missed is waited for", with(input(run(1, "test", "success")), func(in *Input) {
 			in.Earlier = []sia.Reported{{Name: "ci/x"}}
 		}), nil},

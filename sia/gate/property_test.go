@@ -79,6 +79,7 @@ func anyInput(t *rapid.T) Input {
 	if rapid.Bool().Draw(t, "nothing is expected") {
 		in.Earlier, in.History = nil, History{}
 	}
+	in.History.Known = rapid.Bool().Draw(t, "history known")
 	in.FilesKnown = rapid.Bool().Draw(t, "files known")
 	in.Files = rapid.SliceOfNDistinct(rapid.Custom(anyFile), 0, 2, func(f File) string { return f.Path }).Draw(t, "files")
 	in.Changed = rapid.SampledFrom([][]string{nil, {"a"}}).Draw(t, "changed")

@@ -20,6 +20,14 @@ func TestUnstarted(t *testing.T) {
 		}
 		return in
 	}
+	pushed := func(on string, change func(*Input)) Input {
+		return with("", func(in *Input) {
+			in.Files = []File{ReadFile(path, []byte("on:\n  push:"+on+steps))}
+			if change != nil {
+				change(in)
+			}
+		})
+	}
 	judgeAll(t, []row{
 		{"one for every pull request", with("", nil), sia.VerdictBlocked, path + " did not appear within"},
 		{"it is waited for", with("", func(in *Input) { in.Since = noon.Add(-time.Minute) }), sia.VerdictPending,
@@ -28,6 +36,12 @@ func TestUnstarted(t *testing.T) {
 		{"for another base", with("\n    branches: [next]", nil), sia.VerdictGreen, ""},
 		{"for these files", with("\n    paths: ['*.go']", nil), sia.VerdictBlocked, path},
 		{"for other files", with("\n    paths: [docs/**]", nil), sia.VerdictGreen, ""},
+		{"for every push", pushed("", nil), sia.VerdictBlocked, path + " did not appear within"},
+		{"a push is waited for", pushed("", func(in *Input) { in.Since = noon.Add(-time.Minute) }), sia.VerdictPending,
+			path + " has not appeared yet; its file says that it runs for pushes to all branches"},
+		{"for pushes to a branch", pushed("\n    branches: [main]", nil), sia.VerdictGreen, ""},
+		{"for pushes of tags", pushed("\n    tags: ['v*']", nil), sia.VerdictGreen, ""},
+		{"for pushes of these files", pushed("\n    paths: ['*.go']", nil), sia.VerdictGreen, ""},
 		{"for labels", with("\n    types: [labeled]", nil), sia.VerdictGreen, ""},
 		{"one that runs nothing", with("", func(in *Input) {
 			in.Files = []File{ReadFile(path, []byte("on: pull_request\njobs:\n  a:\n    steps:\n      - run: echo a\n"))}
@@ -41,6 +55,20 @@ func TestUnstarted(t *testing.T) {
 		{"merged pull requests show what reports", with("", func(in *Input) {
 			in.History.Merged = [][]sia.Reported{{{Name: "Vercel Preview", App: "ci"}}}
 		}), sia.VerdictGreen, ""},
+		{"merged pull requests are not known", with("", func(in *Input) { in.History = History{} }), sia.VerdictGreen, ""},
+		{"no workflow runs on the base", pushed("\n    branches: [main]\n  pull_request:", func(in *Input) {
+			in.History.Base = [][]sia.Reported{{{Name: "Vercel Preview", App: "ci"}}, nil}
+		}), sia.VerdictGreen, ""},
+		{"one runs there", pushed("\n    branches: [main]\n  pull_request:", func(in *Input) {
+			in.History.Base = [][]sia.Reported{{{Name: "Vercel Preview", App: "ci"}},
+				{{Name: "e2e", App: actionsApp, Workflow: ".github/workflows/e2e.yml", Event: "push"}}}
+		}), sia.VerdictBlocked, path},
+		{"nothing reports there", pushed("\n    branches: [main]\n  pull_request:", func(in *Input) {
+			in.History.Base = [][]sia.Reported{nil, nil}
+		}), sia.VerdictBlocked, path},
+		{"by its file none has to run there", with("", func(in *Input) {
+			in.History.Base = [][]sia.Reported{{{Name: "Vercel Preview", App: "ci"}}}
+		}), sia.VerdictBlocked, path},
 		{"an earlier commit shows which job reports", with("", func(in *Input) {
 			in.Earlier = []sia.Reported{{Name: "test", App: actionsApp, Workflow: path, Event: "pull_request"}}
 			in.Waived = []string{"test"}

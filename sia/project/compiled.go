@@ -126,8 +126,9 @@ func rust(t top) finding {
 }
 
 // mavenFetches are arguments of Maven that fetch all that tests need. Surefire fetches what runs tests only when it
-// begins to run them: so it begins, and ends after a second. If the code can't be built, only dependencies are fetched.
-const mavenFetches = "-q -Dmaven.test.failure.ignore=true -Dsurefire.timeout=1 test"
+// begins to run them: so it begins, and ends after a second, for which they need a process of their own. If the code
+// can't be built, only dependencies are fetched.
+const mavenFetches = "-q -Dmaven.test.failure.ignore=true -DforkCount=1 -Dsurefire.timeout=1 test"
 
 // maven inspects pom.xml, and uses the repository's wrapper if there is one.
 func maven(t top) finding {
@@ -147,13 +148,14 @@ func maven(t top) finding {
 // cmakeTests matches a command that enables tests, outside of comments.
 var cmakeTests = regexp.MustCompile(`(?im)^[^#\n]*\b(?:enable_testing\s*\(|include\s*\(\s*CTest\s*\))`)
 
-// cmake inspects CMakeLists.txt. ctest builds nothing, so the command does.
+// cmake inspects CMakeLists.txt. ctest builds nothing, so the command does. Tests may be enabled only by an option, and
+// ctest passes without any unless it is told not to.
 func cmake(t top) finding {
 	text, _ := t.file("CMakeLists.txt")
 	if !cmakeTests.MatchString(text) {
 		return finding{}
 	}
 	return finding{language: Language{"C or C++", "cmake", "CMakeLists.txt"},
-		test: Command{Line: "cmake -S . -B build && cmake --build build && ctest --test-dir build --output-on-failure",
-			Why: "CMakeLists.txt enables tests"}}
+		test: Command{Line: "cmake -S . -B build && cmake --build build && " +
+			"ctest --test-dir build --output-on-failure --no-tests=error", Why: "CMakeLists.txt enables tests"}}
 }

@@ -76,11 +76,15 @@ func nodeInstall(t top, p packageFile) (manager string, install []Command) {
 		return "pnpm", []Command{managerInstall("pnpm", "pnpm", version, why), {"pnpm install --frozen-lockfile", why, npm}}
 	case named == "yarn" || named == "" && t.has("yarn.lock"):
 		why, program, line := because(t, "yarn.lock", named), "yarn", "yarn install --frozen-lockfile"
-		if t.has(".yarnrc.yml") || p.PackageManager != "" && named == "yarn" && !firstYarn.MatchString(p.PackageManager) {
-			line = "yarn install --immutable" // from version 2 on
-			if version != "" {
-				program, version = "@yarnpkg/cli-dist", "~"+version // npm does not have all of them
-			}
+		isNewer := named == "yarn" && !firstYarn.MatchString(p.PackageManager) // version 2, or newer
+		if isNewer || version == "" && t.has(".yarnrc.yml") {
+			line = "yarn install --immutable"
+		}
+		if isNewer {
+			program = "@yarnpkg/cli-dist"
+		}
+		if isNewer && version != "" {
+			version = "~" + version // npm does not have all of them
 		}
 		return "yarn", []Command{managerInstall("yarn", program, version, why),
 			{line, why, []string{"registry.yarnpkg.com", "registry.npmjs.org"}}}
@@ -102,7 +106,7 @@ func nodeInstall(t top, p packageFile) (manager string, install []Command) {
 var (
 	// managerVersion matches the version of a package manager, without a hash.
 	managerVersion = regexp.MustCompile(`^\d{1,4}\.\d{1,4}\.\d{1,4}(?:-[0-9A-Za-z.]{1,20})?`)
-	firstYarn      = regexp.MustCompile(`^yarn(?:@1\..*)?$`)
+	firstYarn      = regexp.MustCompile(`^yarn(?:@1\b.*)?$`)
 )
 
 // managerInstall returns the command that installs a package manager. Managers that are asked for another version of
@@ -111,8 +115,10 @@ var (
 func managerInstall(program, name, version, why string) Command {
 	found := "command -v " + program
 	if version != "" {
-		name = quoted([]string{name + "@" + version})
-		found, why = "npm ls --global "+name+" >/dev/null 2>&1", "package.json names this version as its packageManager"
+		name, why = quoted([]string{name + "@" + version}), "package.json names this version as its packageManager"
+	}
+	if name != program { // a program of that name may be another version
+		found = "npm ls --global " + name + " >/dev/null 2>&1"
 	}
 	return Command{found + " || npm install --global --engine-strict " + name, why, []string{"registry.npmjs.org"}}
 }

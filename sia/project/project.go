@@ -1,6 +1,7 @@
 package project
 
 import (
+	"io/fs"
 	"path"
 	"regexp"
 	"slices"
@@ -231,6 +232,15 @@ func (t top) inspect() []finding {
 
 // has reports whether there is a file or folder of that name; a folder's name ends with a slash.
 func (t top) has(name string) bool { return t.names[name] }
+
+// hasFile reports whether there is a file with that path. A folder that is not the top is listed for it.
+func (t top) hasFile(name string) bool {
+	dir := path.Dir(name)
+	if dir == "." {
+		return t.has(name)
+	}
+	return fs.ValidPath(dir) && slices.Contains(t.list(dir), path.Base(name))
+}
 
 // first returns the first of some names that exists; empty: none.
 func (t top) first(names ...string) string {

@@ -70,7 +70,7 @@ func TestLook(t *testing.T) {
 	const pnpm = "command -v pnpm || npm install --global --engine-strict pnpm, "
 	const yarn = "command -v yarn || npm install --global --engine-strict yarn, "
 	const yarnHosts = npm + ", registry.yarnpkg.com"
-	const fetches = " -q -Dmaven.test.failure.ignore=true -Dsurefire.timeout=1 test"
+	const fetches = " -q -Dmaven.test.failure.ignore=true -DforkCount=1 -Dsurefire.timeout=1 test"
 	const each = "find . -name go.mod -not -path '*/testdata/*' -not -path '*/vendor/*' -not -path '*/[._]*/*' " +
 		"-execdir sh -c "
 	const testEach = each + `'p=$(go list ./...) && { test -z "$p" || go test $p; }' {} +`
@@ -126,6 +126,15 @@ func TestLook(t *testing.T) {
 		{"yarn of a version", "JavaScript/yarn; npm ls --global yarn@1.22.22 >/dev/null 2>&1 || " +
 			"npm install --global --engine-strict yarn@1.22.22, yarn install --frozen-lockfile; yarn test; ; " + yarnHosts,
 			map[string]string{"package.json": `{"packageManager":"yarn@1.22.22","scripts":{"test":"jest"}}`}},
+		{"first yarn with a file of newer ones", "JavaScript/yarn; npm ls --global yarn@1.22.19 >/dev/null 2>&1 || " +
+			"npm install --global --engine-strict yarn@1.22.19, yarn install --frozen-lockfile; yarn test; ; " + yarnHosts,
+			map[string]string{".yarnrc.yml": "",
+				"package.json": `{"packageManager":"yarn@1.22.19","scripts":{"test":"jest"}}`}},
+		{"yarn of a name", "JavaScript/yarn; npm ls --global @yarnpkg/cli-dist >/dev/null 2>&1 || " +
+			"npm install --global --engine-strict @yarnpkg/cli-dist, yarn install --immutable; yarn test; ; " + yarnHosts,
+			map[string]string{"package.json": `{"packageManager":"yarn@stable","scripts":{"test":"jest"}}`}},
+		{"newer yarn without a version", "JavaScript/yarn; " + yarn + "yarn install --immutable; yarn test; ; " + yarnHosts,
+			map[string]string{"package.json": script, "yarn.lock": "", ".yarnrc.yml": ""}},
 		{"newer yarn", "JavaScript/yarn; " +
 			"npm ls --global '@yarnpkg/cli-dist@~4.1.0' >/dev/null 2>&1 || npm install --global --engine-strict " +
 			"'@yarnpkg/cli-dist@~4.1.0', yarn install --immutable; yarn test; ; " + yarnHosts,
@@ -146,6 +155,15 @@ func TestLook(t *testing.T) {
 			map[string]string{"setup.py": "", "test_requirements.txt": "pytest\nwhatever\n", "tests/test_a.py": ""}},
 		{"pytest that nothing installs", "Python/pip; python3 -m pip install -e ., python3 -m pip install pytest; " +
 			"python3 -m pytest -q; ; " + py, map[string]string{"setup.py": "", "conftest.py": ""}},
+		{"words of a description", "Python/pip; python3 -m pip install -e ., python3 -m pip install pytest; " +
+			"python3 -m pytest -q; ; " + py,
+			map[string]string{"setup.py": "setup(description='a pytest-based runner')\n", "conftest.py": ""}},
+		{"a dependency with an extra", "Python/pip; python3 -m pip install -e ., python3 -m pip install pytest; " +
+			"python3 -m pytest -q; ; " + py, map[string]string{"conftest.py": "", "pyproject.toml": "[project]\n" +
+			"name='x'\ndependencies=['uvicorn[standard]', 'y-x[z]']\n"}},
+		{"a package whose extra needs another of its own", "Python/pip; python3 -m pip install -e '.[test]'; " +
+			"python3 -m pytest -q; ; " + py, map[string]string{"conftest.py": "", "pyproject.toml": "[project]\n" +
+			"name='x'\n[project.optional-dependencies]\ntest=['a', 'x[all]']\nall=['pytest']\n"}},
 		{"old Python", "Python/pip; python3 -m pip install -e .; python3 -m unittest discover -s tests; ; " + py,
 			map[string]string{"setup.py": "", "tests/test_a.py": ""}},
 		{"pytest in requirements alone", "Python/pip; python3 -m pip install -r requirements-dev.txt; " +
@@ -198,7 +216,7 @@ func TestLook(t *testing.T) {
 			"./mvnw -q -o test; ; repo.maven.apache.org",
 			map[string]string{"pom.xml": "<project/>", "mvnw": ""}},
 		{"CMake", "C or C++/cmake; ; cmake -S . -B build && cmake --build build && ctest --test-dir build " +
-			"--output-on-failure; make test; ",
+			"--output-on-failure --no-tests=error; make test; ",
 			map[string]string{"CMakeLists.txt": "project(x C)\nif(A)\n  enable_testing()\n", "Makefile": "test:\n"}},
 		{"CMake without tests", "; ; ; ; ", map[string]string{"CMakeLists.txt": "project(x C)\n# enable_testing()\n"}},
 		{"make", "; ; make check; ; ", map[string]string{"Makefile": "test := 1\ncheck: all\n"}},

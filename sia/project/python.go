@@ -146,11 +146,7 @@ func namesPytest(t top) string {
 // pipPytest begins the command that installs pytest where nothing else does.
 const pipPytest = "python3 -m pip install pytest"
 
-// pytestPlugin matches the name of a plugin of pytest.
-var pytestPlugin = regexp.MustCompile(`\bpytest-[a-z0-9]+(?:-[a-z0-9]+)*\b`)
-
-// lacksPytest returns the command that installs pytest, with the plugins that tox or an old package names, if nothing
-// that pip installs names it.
+// lacksPytest returns the command that installs pytest if nothing that pip installs names it.
 func lacksPytest(t top) []Command {
 	for _, name := range requirements {
 		if text, ok := t.file(name); ok && pytestNamed.MatchString(text) {
@@ -161,20 +157,11 @@ func lacksPytest(t top) []Command {
 	if mayInstallPytest(described(text).installed) {
 		return nil
 	}
-	c := Command{pipPytest, "the tests need it, and no list of packages that is installed names it", pypi()}
-	for _, name := range []string{"setup.py", "setup.cfg", "tox.ini"} {
-		text, _ := t.file(name)
-		for _, plugin := range pytestPlugin.FindAllString(text, maxInstalls) {
-			if !strings.Contains(c.Line+" ", " "+plugin+" ") {
-				c.Line += " " + plugin
-			}
-		}
-	}
-	return []Command{c}
+	return []Command{{pipPytest, "the tests need it, and no list of packages that is installed names it", pypi()}}
 }
 
-// pytestOrUnknown matches pytest, and a list of packages whose content is not known.
-var pytestOrUnknown = regexp.MustCompile(`\bpytest\b|\w\[|\.\[| -r|--requirement|--group|include-group`)
+// pytestOrUnknown matches pytest, and lists of packages whose content is not known, such as extras of the work tree.
+var pytestOrUnknown = regexp.MustCompile(`\bpytest\b|\.(?:/[\w./-]*)?\[| -r|--requirement|--group|include-group`)
 
 // mayInstallPytest reports whether a command, or packages, may include pytest.
 func mayInstallPytest(line string) bool { return pytestOrUnknown.MatchString(line) }
@@ -242,6 +229,7 @@ type pyproject struct {
 func described(text string) pyproject {
 	var p struct {
 		Project *struct {
+			Name         string         `toml:"name"`
 			Dependencies any            `toml:"dependencies"`
 			Extras       map[string]any `toml:"optional-dependencies"`
 		} `toml:"project"`
@@ -257,6 +245,10 @@ func described(text string) pyproject {
 		out.installed = fmt.Sprint(p.Project.Dependencies, p.Project.Extras[out.extra])
 	}
 	out.installed += fmt.Sprint(p.Groups[out.group])
+	if p.Project != nil && p.Project.Name != "" { // extras of the package itself
+		self := p.Project.Name + "["
+		out.installed = strings.NewReplacer("["+self, "[.[", " "+self, " .[").Replace(out.installed)
+	}
 	return out
 }
 

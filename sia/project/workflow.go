@@ -28,6 +28,7 @@ const (
 	maxVariables = 100  // variables of an env section
 	maxTested    = 4    // folders and kinds of projects whose tests are taken from workflows
 	maxInstalls  = 20   // commands of a job that install packages
+	maxLooks     = 20   // scripts that are looked for: each may cost a request to GitHub
 	// maxWords is the maximum length of a command, and of its variables, in bytes; a settings file can contain both.
 	maxWords = 900
 )
@@ -55,7 +56,7 @@ func (t top) workflowTests() []ciTest {
 		}
 	}
 	slices.Sort(files)
-	found := ciTests{script: maxScripts, steps: maxSteps}
+	found := ciTests{has: t.hasFile, looks: maxLooks, script: maxScripts, steps: maxSteps}
 	left := maxText
 	for _, name := range files[:min(len(files), maxWorkflows)] {
 		text, _ := t.read(workflows + "/" + name)
@@ -88,6 +89,14 @@ type ciTests struct {
 	kept   []ciTest // those at the top first
 	script int      // bytes of scripts that may still be read
 	steps  int      // steps that may still be read
+	looks  int      // scripts that may still be looked for
+	has    func(file string) bool
+}
+
+// hasScript reports whether the repository contains a script.
+func (t *ciTests) hasScript(name string) bool {
+	t.looks--
+	return t.looks >= 0 && t.has(name)
 }
 
 // add adds a test command. One for all tests replaces one for a part of them; one for Node replaces one for Bun.
@@ -178,8 +187,11 @@ func (t *ciTests) addJob(job, workflow map[string]any, file string) {
 	for _, s := range steps {
 		step, _ := s.(map[string]any)
 		run, _ := step["run"].(string)
+		dir, _ := step["working-directory"].(string)
+		dir = cmp.Or(dir, folder)
 		if with, _ := step["with"].(map[string]any); with["bundler-cache"] == "true" {
-			run = "bundle install" // by ruby/setup-ruby
+			run = "bundle install" // by ruby/setup-ruby, for which only its own folder counts
+			dir, _ = with["working-directory"].(string)
 		}
 		t.steps--
 		if t.steps < 0 || len(run) > min(maxScript, t.script) || isApart(step) {
@@ -187,18 +199,16 @@ func (t *ciTests) addJob(job, workflow map[string]any, file string) {
 		}
 		t.script -= len(run)
 		env := sync.OnceValue(func() string { return assignments(workflow["env"], job["env"], step["env"]) })
-		dir, _ := step["working-directory"].(string)
-		for at, words := range simpleCommands(run, cmp.Or(dir, folder)) {
+		for at, words := range simpleCommands(run, dir) {
 			if len(at)+len(quoted(words)) > maxWords {
 				continue
 			}
 			if kind, c := install(words); c.Line != "" && len(installs[kind]) < maxInstalls {
 				c.Line, c.Why = within(at, c.Line), workflows+"/"+file+" runs it"
 				installs[kind] = append(installs[kind], c)
-			} else if c, ok := testCommand(at, words); ok || c.kind == "script" && len(installs[c.kind]) > 0 &&
-				slices.Contains(c.words, "check") { // as projects with such a script name it
-				if isTestScript(c.words[0]) && comparedByGit.MatchString(run) {
-					continue // it passes whatever it writes
+			} else if c, ok := testCommand(at, words, len(installs["script"]) > 0); ok {
+				if isTestScript(c.words[0]) && !t.hasScript(path.Join(c.dir, c.words[0])) {
+					continue // such as a program that is built
 				}
 				c.env, c.file, c.installs = env(), file, installs[c.kind]
 				t.add(c)
@@ -320,10 +330,8 @@ var (
 	// testScript matches the name of a repository's own script for its tests, without and with an extension.
 	testScript = regexp.MustCompile(`(?:^|/)(?:(?:run[-_]?)?tests?|(?:(?:all|ci|run|unit)[-_]?)*tests?\.sh|` +
 		`tests?/run(?:\.sh)?)$`)
-	// comparedByGit matches a command that fails if files are not as they are committed.
-	comparedByGit = regexp.MustCompile(`\bgit diff\b.*--(?:exit-code|quiet)`)
 	// testWord matches an argument that makes a program run tests, and jvmWord one that makes Maven or Gradle do so.
-	testWord = regexp.MustCompile(`^(?:test|spec|[\w-]+:test|test[:_-][\w:-]+|nextest)$`)
+	testWord = regexp.MustCompile(`^(?:test|[\w-]+:test|test[:_-][\w:-]+|nextest)$`)
 	jvmWord  = regexp.MustCompile(`(?:^|:)(?:test\w*|verify|check|build|package|install)$`)
 	jvm      = regexp.MustCompile(`^(?:mvnw?|gradlew?)$`)
 	// otherWork matches arguments of commands that don't test.
@@ -356,8 +364,9 @@ func isTestScript(program string) bool {
 	return (strings.Contains(program, "/") || path.Ext(program) == ".sh") && testScript.MatchString(program)
 }
 
-// testCommand returns a simple command of a workflow as a test command; not ok if it runs no tests.
-func testCommand(dir string, words []string) (c ciTest, ok bool) {
+// testCommand returns a simple command of a workflow as a test command; not ok if it runs no tests. In a project that
+// was configured before by a script of its own, the target check runs them.
+func testCommand(dir string, words []string, isConfigured bool) (c ciTest, ok bool) {
 	start, words := started(words)
 	c = ciTest{dir: dir, kind: kindOf(words[0]), start: start, words: words}
 	program := path.Base(words[0])
@@ -385,7 +394,9 @@ func testCommand(dir string, words []string) (c ciTest, ok bool) {
 		args = args[:min(len(args), 1)]
 	}
 	isWhole := runner.MatchString(program) || isTestScript(words[0]) || program == "rake" && len(words) == 1
-	return c, isWhole || slices.ContainsFunc(args, testWord.MatchString)
+	return c, isWhole || slices.ContainsFunc(args, testWord.MatchString) ||
+		c.kind == "ruby" && slices.Contains(args, "spec") ||
+		c.kind == "script" && isConfigured && slices.Contains(words, "check")
 }
 
 // runsNothing reports whether an option makes a program run no test, or perhaps none.
@@ -423,7 +434,8 @@ func started(words []string) (start, command []string) {
 // install returns a command that installs packages as a workflow's does, and for which kind; none if it installs none.
 func install(words []string) (kind string, c Command) {
 	for _, t := range testers {
-		if t.install == nil || !t.install.MatchString(strings.Join(words, " ")) {
+		if t.install == nil || !t.install.MatchString(strings.Join(words, " ")) ||
+			slices.ContainsFunc(words, noRun.MatchString) {
 			continue
 		}
 		if t.kind == "python" {
@@ -432,7 +444,8 @@ func install(words []string) (kind string, c Command) {
 				break
 			}
 			for i := len(words) - 1; i > 0; i-- { // a copy would be tested in place of the work tree
-				if workTree.MatchString(words[i]) && words[i-1] != "-e" && words[i-1] != "--editable" {
+				isValue := strings.HasPrefix(words[i-1], "-") && !pipTool.MatchString(words[i-1])
+				if workTree.MatchString(words[i]) && !pipFile.MatchString(words[i]) && !isValue {
 					words = slices.Insert(words, i, "-e")
 				}
 			}
@@ -509,12 +522,15 @@ func withoutReports(args []string) (kept []string) {
 	return kept
 }
 
-// workTree matches an argument of pip install that is a folder of the repository.
-var workTree = regexp.MustCompile(`^\.(?:/[\w./-]*)?(?:\[[\w,.-]*\])?$`)
+var (
+	// workTree matches an argument of pip install that is a path in the repository, and pipFile one of a file.
+	workTree = regexp.MustCompile(`^\.(?:/[\w./-]*)?(?:\[[\w,.-]*\])?$`)
+	pipFile  = regexp.MustCompile(`\.(?:whl|txt|zip|tar\.gz)$`)
+)
 
-// pipTool matches arguments of pip install for tools that install or start something else, and options without a value.
+// pipTool matches arguments of pip install for tools that install or start something else, and options without a path.
 var pipTool = regexp.MustCompile(`^(?:(?:pip|setuptools|wheel|tox|nox|hatch)(?:\[[^\]]*\])?(?:[=<>!~].*)?|-[UqvI]+|` +
-	`--(?:upgrade|quiet|user|pre|no-cache-dir|break-system-packages|disable-pip-version-check))$`)
+	`--(?:upgrade|quiet|user|pre|no-[\w-]+|break-system-packages|disable-pip-version-check))$`)
 
 func without(words []string, some ...string) []string {
 	return slices.DeleteFunc(slices.Clone(words), func(w string) bool { return slices.Contains(some, w) })

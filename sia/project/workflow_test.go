@@ -63,7 +63,11 @@ func TestLookAtWorkflows(t *testing.T) {
 		{"what a workflow installs from the work tree can be edited", "Python/pip; python3 -m pip install -e '.[dev]'; " +
 			"python3 -m pytest -q; ; " + py, job("run: pip install .[dev] && pytest"), map[string]string{
 			"pyproject.toml": "[project]\nname='x'\n[project.optional-dependencies]\ndev=['pytest']\n"}},
-		{"what only tox needs", "Python/pip; python3 -m pip install -e ., python3 -m pip install pytest pytest-cov; " +
+		{"files and folders that are no work tree", "; python3 -m pip install -r ./ci.txt -c ./c -t ./x.d a, " +
+			"python3 -m pip install ./x-1.whl, python3 -m pip install -U --no-deps -e . -e './b[c]'; " +
+			"python3 -m pytest -q; ; " + py, job("run: pip install -r ./ci.txt -c ./c -t ./x.d a",
+			"run: pip install ./x-1.whl", "run: pip install -U --no-deps . -e './b[c]'", "run: pytest"), nil},
+		{"what only tox needs", "Python/pip; python3 -m pip install -e ., python3 -m pip install pytest; " +
 			"python3 -m pytest -q; ; " + py, job("run: pip install coverage tox", "run: tox"), map[string]string{
 			"pyproject.toml": "[project]\nname='x'\n", "tests/__init__.py": "",
 			"tox.ini": "[testenv]\ndeps =\n  pytest\n  pytest-cov\n  flake8\ncommands = pytest --cov\n"}},
@@ -107,23 +111,37 @@ func TestLookAtWorkflows(t *testing.T) {
 		{"features are no part", "Rust/cargo; cargo fetch; cargo test --offline --features x; ; " +
 			"index.crates.io, static.crates.io", job("run: cargo test --features x", "run: cargo test y -- --nocapture"),
 			map[string]string{"Cargo.toml": "[workspace]\n"}},
-		{"a script whose output git compares", "; ; ; ; ",
-			job("run: |\n          ./unittest.sh\n          git diff --exit-code"), nil},
+		{"a script, and a clean work tree after it", "; ; ./unittest.sh; ; ",
+			job("run: |\n          ./unittest.sh\n          git diff --exit-code"), map[string]string{"unittest.sh": ""}},
+		{"programs that are built", "; ; ; ; ", job("run: ./build/tests", "run: ./test", "run: cd bin && ../../test",
+			"run: /usr/bin/test -f x", "run: (cd b && ./test)", "run: (cd x && ./tests)"),
+			map[string]string{"test/a.c": "", "x/a": "", "b/usr/bin/test": ""}},
 		{"fuzzing", "; ; ; ; ", job("run: go test ./a -fuzz=FuzzX -fuzztime=5s"), nil},
 		{"scripts of other names", "; ; ./unittest.sh; (cd ./b && script/test --fast), (cd ./c && test/run); ",
 			job("run: ./latest.sh", "run: ./report-tests.sh", "run: test -f x", "run: ./e2e-test.sh", "run: ./unittest.sh",
 				"run: (cd b && script/test --fast)", "run: cd c && PATH=x test/run"),
-			map[string]string{"b/script/test": "", "c/test/run": ""}},
+			map[string]string{"unittest.sh": "", "b/script/test": "", "c/test/run": ""}},
 		{"PHP", "; composer install --no-progress; vendor/bin/phpunit --testsuite unit; ; " +
 			"repo.packagist.org, api.github.com, codeload.github.com",
 			job("run: composer install --no-progress", "run: vendor/bin/phpunit --testsuite unit"), nil},
 		{"Ruby", "; bundle install; bundle exec rake spec; ; rubygems.org, index.rubygems.org",
 			job("uses: ruby/setup-ruby@v1\n        with: {ruby-version: 3.4, bundler-cache: true}",
 				"run: bundle exec rake spec"), nil},
+		{"folders of Ruby", "; (cd ./a && bundle install), bundle install; (cd ./b && bundle exec rspec); ; " +
+			"rubygems.org, index.rubygems.org",
+			strings.Replace(job("uses: ruby/setup-ruby@v1\n        with: {bundler-cache: true, working-directory: a}",
+				"uses: ruby/setup-ruby@v1\n        working-directory: b\n        with: {bundler-cache: true}",
+				"run: bundle exec rspec"), "    steps:", "    defaults: {run: {working-directory: b}}\n    steps:", 1),
+			map[string]string{"b/Gemfile": ""}},
 		{"the default task of rake", "; bundle install; bundle exec rake; ; rubygems.org, index.rubygems.org",
 			job("run: bundle install", "run: bundle exec rake"), nil},
 		{"a program that is configured first", "; ./autogen.sh, ./configure --enable-x; make check; ; ",
 			job("run: ./autogen.sh", "run: ./configure --enable-x && make", "run: make check"), nil},
+		{"make check that does nothing, or more", "; ; ; ; ", job("run: ./configure", "run: make -n check",
+			"run: make check --dry-run", "run: make integration-check check", "run: make install check"), nil},
+		{"a program that only shows how it can be configured", "; ; ; ; ",
+			job("run: ./configure --help", "run: make check"), nil},
+		{"specifications that are no tests", "; ; ; ; ", job("run: make spec", "run: npm run spec"), nil},
 		{".NET", "; dotnet restore; dotnet test a.sln; ; api.nuget.org",
 			job("run: dotnet restore && dotnet build --no-restore && dotnet test a.sln --no-build > out.txt"), nil},
 		{"Gradle", "; ; ./gradlew :a:testDebug; ; ", job("run: ./gradlew :a:testDebug"), nil},
