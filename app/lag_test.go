@@ -135,8 +135,8 @@ func TestClosedAndOpenedAgain(t *testing.T) {
 	}
 }
 
-// TestClosedAndStartedAgain: a person closes the pull request while SIA waits for checks, and has the task started again
-// before the closing counts. The task begins anew, and the closing does not end the new run.
+// A person closes the pull request while SIA waits for checks, and starts the task again before the closing counts. The
+// task begins anew, and the closing does not end the new run.
 func TestClosedAndStartedAgain(t *testing.T) {
 	t.Parallel()
 	s := storyNamed(t, "pass").Start(t)

@@ -262,9 +262,9 @@ func (t *intentRun) answerOld(ctx context.Context) (ended bool, err error) {
 	return false, nil
 }
 
-// isOld reports whether a command was written before its task ended. If another command ended the task, in a new comment
-// as well, their ids tell: later comments have greater ids. Of a pull request, GitHub tells when it was closed, which may
-// be long before SIA learns of it.
+// isOld reports whether a command was written before its task ended. If a command in a new comment ended the task, the
+// ids of the comments tell, which increase. If the end of its pull request did, GitHub tells when it was closed, which
+// may be long before SIA learns of it.
 func isOld(command sia.Intent, since time.Time, log []store.EventRecord) bool {
 	for _, r := range slices.Backward(log) {
 		if !r.To.Final() || r.From.Final() {
