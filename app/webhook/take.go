@@ -369,9 +369,7 @@ func (t *intentRun) obeyHalt(ctx context.Context) (ended bool, err error) {
 // endClosed ends a task in which SIA waits for checks if a person has it started again after the pull request was
 // closed: [intentRun.awaitReopening] may hold the delivery that reports the closing.
 func (t *intentRun) endClosed(ctx context.Context) (ended bool, err error) {
-	switch t.intent.Event.Fact.(type) {
-	case sia.Start, sia.Retry:
-	default:
+	if _, starts := t.intent.Event.Fact.(sia.Start); !starts { // a retry may wait for the reopening
 		return false, nil
 	}
 	now := t.Now()

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/app/render"
@@ -154,7 +153,7 @@ func (w *attemptWorker) baseline(ctx context.Context, t sia.Task, r agentRun) (*
 	if err != nil {
 		return nil, err
 	}
-	if !isOfRepository(got[0]) { // perhaps only for now: no runner was free
+	if got[0].Missing != "" { // perhaps only for now: no runner was free
 		return c, nil
 	}
 	got[0] = sia.Masked(got[0], w.Secrets.Mask)
@@ -164,15 +163,10 @@ func (w *attemptWorker) baseline(ctx context.Context, t sia.Task, r agentRun) (*
 // savedBaseline returns the saved baseline; nil: there is none.
 func (w *attemptWorker) savedBaseline(ctx context.Context, t sia.Task) (c *sia.CheckRun, err error) {
 	_, err = w.readJSON(ctx, t.ID, t.Attempt().Number, textBaseline, &c)
-	if c != nil && !isOfRepository(*c) { // of an older version
+	if c != nil && c.Missing != "" { // of an older version
 		c = nil
 	}
 	return c, err
-}
-
-// isOfRepository reports whether a result is due to the repository, and not to the machine that ran it.
-func isOfRepository(c sia.CheckRun) bool {
-	return c.Missing == "" || strings.HasPrefix(c.Missing, agent.LacksProgram)
 }
 
 // requireOnlyTests rejects a reproduction of a fault if anything but tests was changed.
@@ -317,7 +311,7 @@ func (w *attemptWorker) checkMerged(ctx context.Context, t sia.Task, f sia.Effec
 	if err != nil {
 		return nil, err
 	}
-	if baseline != nil && baseline.Missing == "" {
+	if baseline != nil {
 		commands = append(commands, "")
 	}
 	return w.check(ctx, t, f, sha, commands, baseline)

@@ -26,7 +26,7 @@ func (w *branchWorker) takeBack(ctx context.Context, t sia.Task, _ sia.Effect) (
 		return nil, err
 	}
 	out := sia.TakenBack{SHA: sia.SHA(on.sha)}
-	if out.SHA != o.Review.SHA {
+	if out.SHA != o.Review.SHA && t.BaseSHA == o.Base { // else it also reverts what the base gained: it is judged anew
 		out.Made = o.Review.SHA
 	}
 	return out, nil

@@ -1,6 +1,9 @@
 package gate
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // noneStarted reports whether no workflow of the repository ran on the commit, and no merged pull request shows which
 // ones should have. GitHub sometimes starts none for a push, or starts them late.
@@ -17,11 +20,12 @@ func (f *facts) noneStarted() bool {
 }
 
 // actionsOff reports whether GitHub Actions is off or its workflows are disabled, as far as the base branch shows:
-// other checks reported on its last commits, but no workflow, though by its file one runs for each push to it.
+// other checks reported on two of its last commits, but no workflow of the repository, though by its file one runs for
+// each push to it.
 func (f *facts) actionsOff() bool {
 	on, commits := tally(f.History.Base)
 	for r := range on {
-		if r.App == actionsApp {
+		if r.App == actionsApp && !strings.HasPrefix(r.Workflow, "dynamic/") {
 			return false
 		}
 	}
@@ -30,7 +34,7 @@ func (f *facts) actionsOff() bool {
 		return t.Event == "push" && here && !t.Paths.isSet()
 	}
 	isRun := func(file File) bool { return slices.ContainsFunc(file.Triggers, runs) }
-	return commits > 0 && slices.ContainsFunc(f.Files, isRun)
+	return commits > 1 && slices.ContainsFunc(f.Files, isRun)
 }
 
 // unstarted returns the workflows that should have started for the pull request if none did: those that may run its

@@ -57,8 +57,16 @@ func TestUnstarted(t *testing.T) {
 		}), sia.VerdictGreen, ""},
 		{"merged pull requests are not known", with("", func(in *Input) { in.History = History{} }), sia.VerdictGreen, ""},
 		{"no workflow runs on the base", pushed("\n    branches: [main]\n  pull_request:", func(in *Input) {
-			in.History.Base = [][]sia.Reported{{{Name: "Vercel Preview", App: "ci"}}, nil}
+			in.History.Base = [][]sia.Reported{{{Name: "Vercel Preview", App: "ci"}}, {{Name: "Vercel Preview", App: "ci"}}}
 		}), sia.VerdictGreen, ""},
+		{"one that GitHub generates runs there", pushed("\n    branches: [main]\n  pull_request:", func(in *Input) {
+			pages := sia.Reported{Name: "build", App: actionsApp, Workflow: "dynamic/pages/pages-build-deployment",
+				Event: "dynamic"}
+			in.History.Base = [][]sia.Reported{{{Name: "Vercel Preview", App: "ci"}}, {pages}}
+		}), sia.VerdictGreen, ""},
+		{"a single commit has no workflow", pushed("\n    branches: [main]\n  pull_request:", func(in *Input) {
+			in.History.Base = [][]sia.Reported{{{Name: "Vercel Preview", App: "ci"}}, nil}
+		}), sia.VerdictBlocked, path},
 		{"one runs there", pushed("\n    branches: [main]\n  pull_request:", func(in *Input) {
 			in.History.Base = [][]sia.Reported{{{Name: "Vercel Preview", App: "ci"}},
 				{{Name: "e2e", App: actionsApp, Workflow: ".github/workflows/e2e.yml", Event: "push"}}}

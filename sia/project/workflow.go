@@ -444,8 +444,7 @@ func install(words []string) (kind string, c Command) {
 				break
 			}
 			for i := len(words) - 1; i > 0; i-- { // a copy would be tested in place of the work tree
-				isValue := strings.HasPrefix(words[i-1], "-") && !pipTool.MatchString(words[i-1])
-				if workTree.MatchString(words[i]) && !pipFile.MatchString(words[i]) && !isValue {
+				if workTree.MatchString(words[i]) && !pipFile.MatchString(words[i]) && !pipPath.MatchString(words[i-1]) {
 					words = slices.Insert(words, i, "-e")
 				}
 			}
@@ -528,7 +527,11 @@ var (
 	pipFile  = regexp.MustCompile(`\.(?:whl|txt|zip|tar\.gz)$`)
 )
 
-// pipTool matches arguments of pip install for tools that install or start something else, and options without a path.
+// pipPath matches options of pip install that take a path.
+var pipPath = regexp.MustCompile(`^(?:-[rctfe]|--(?:requirement|constraint|target|find-links|editable|prefix|root|` +
+	`src))$`)
+
+// pipTool matches arguments of pip install for tools that install or start something else, and options without value.
 var pipTool = regexp.MustCompile(`^(?:(?:pip|setuptools|wheel|tox|nox|hatch)(?:\[[^\]]*\])?(?:[=<>!~].*)?|-[UqvI]+|` +
 	`--(?:upgrade|quiet|user|pre|no-[\w-]+|break-system-packages|disable-pip-version-check))$`)
 

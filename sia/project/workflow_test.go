@@ -64,9 +64,9 @@ func TestLookAtWorkflows(t *testing.T) {
 			"python3 -m pytest -q; ; " + py, job("run: pip install .[dev] && pytest"), map[string]string{
 			"pyproject.toml": "[project]\nname='x'\n[project.optional-dependencies]\ndev=['pytest']\n"}},
 		{"files and folders that are no work tree", "; python3 -m pip install -r ./ci.txt -c ./c -t ./x.d a, " +
-			"python3 -m pip install ./x-1.whl, python3 -m pip install -U --no-deps -e . -e './b[c]'; " +
+			"python3 -m pip install ./x-1.whl, python3 -m pip install -U --no-deps --compile -e . -e './b[c]'; " +
 			"python3 -m pytest -q; ; " + py, job("run: pip install -r ./ci.txt -c ./c -t ./x.d a",
-			"run: pip install ./x-1.whl", "run: pip install -U --no-deps . -e './b[c]'", "run: pytest"), nil},
+			"run: pip install ./x-1.whl", "run: pip install -U --no-deps --compile . -e './b[c]'", "run: pytest"), nil},
 		{"what only tox needs", "Python/pip; python3 -m pip install -e ., python3 -m pip install pytest; " +
 			"python3 -m pytest -q; ; " + py, job("run: pip install coverage tox", "run: tox"), map[string]string{
 			"pyproject.toml": "[project]\nname='x'\n", "tests/__init__.py": "",
