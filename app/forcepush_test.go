@@ -129,7 +129,7 @@ func TestPushWhileQueued(t *testing.T) {
 	}
 }
 
-// TestUpdateRefused: where a rule refuses the merge of the base, what is green passes, and people are told.
+// TestUpdateRefused: a rule refuses the merge of the base. The green head passes, with a warning.
 func TestUpdateRefused(t *testing.T) {
 	t.Parallel()
 	s := storyNamed(t, "base-moved").Start(t)

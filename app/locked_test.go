@@ -8,8 +8,8 @@ import (
 	"github.com/sia-bot/sia/sim/apptest"
 )
 
-// TestLockedConversation: what SIA has to say on a pull request with a locked conversation, it says on the issue. If
-// that is locked, too, people are told to unlock it.
+// TestLockedConversation: SIA comments on the issue if the conversation of the pull request is locked. If both are
+// locked, the task pauses and says which one to unlock.
 // https://github.com/renovatebot/renovate/issues/6215
 func TestLockedConversation(t *testing.T) {
 	t.Parallel()

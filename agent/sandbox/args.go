@@ -180,10 +180,13 @@ func mavenSettings(c Command) string {
 
 // downloads are the hosts of programs that packages for Node download when they are installed, with the variables that
 // make them leave that out. Otherwise installation as a whole fails if the host is not allowed.
+// https://pptr.dev/guides/configuration
+// https://docs.cypress.io/app/references/advanced-installation
+// https://www.electronjs.org/docs/latest/tutorial/installation
 var downloads = []struct{ host, skip string }{
-	{"storage.googleapis.com", "PUPPETEER_SKIP_DOWNLOAD=true"}, // https://pptr.dev/guides/configuration
-	{"download.cypress.io", "CYPRESS_INSTALL_BINARY=0"},        // https://docs.cypress.io/app/references
-	{"github.com", "ELECTRON_SKIP_BINARY_DOWNLOAD=1"},          // https://www.electronjs.org/docs
+	{"storage.googleapis.com", "PUPPETEER_SKIP_DOWNLOAD=true"},
+	{"download.cypress.io", "CYPRESS_INSTALL_BINARY=0"},
+	{"github.com", "ELECTRON_SKIP_BINARY_DOWNLOAD=1"},
 }
 
 // environment returns the environment of a command, without its own variables. It contains none of this process.

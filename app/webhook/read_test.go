@@ -289,8 +289,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// Commands in reviews and in threads on lines have the time at which they were written, so that those that arrive after
-// the task ended are told from later ones. Of an edited review GitHub tells only when it was submitted.
+// Commands in reviews and in threads on lines have the time at which they were written, so that a late delivery is not
+// taken for a new command. GitHub does not report when a review was edited.
 func TestTimesOfReviews(t *testing.T) {
 	const about = `"repository":{"id":5,"name":"demo","owner":{"login":"octo"}},"sender":{"login":"ann","id":4},
 		"pull_request":{"number":12,"head":{"ref":"sia/issue-3","repo":{"id":5}}}`

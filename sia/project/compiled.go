@@ -148,8 +148,8 @@ func maven(t top) finding {
 // cmakeTests matches a command that enables tests, outside of comments.
 var cmakeTests = regexp.MustCompile(`(?im)^[^#\n]*\b(?:enable_testing\s*\(|include\s*\(\s*CTest\s*\))`)
 
-// cmake inspects CMakeLists.txt. ctest builds nothing, so the command does. Tests may be enabled only by an option, and
-// ctest passes without any unless it is told not to.
+// cmake inspects CMakeLists.txt. ctest builds nothing, so the command does. A project may enable its tests only
+// by an option of its own: without tests ctest succeeds, so --no-tests=error makes it fail.
 func cmake(t top) finding {
 	text, _ := t.file("CMakeLists.txt")
 	if !cmakeTests.MatchString(text) {
