@@ -51,7 +51,7 @@ var layers = [][]string{
 	{"app"},
 	{"lab/..."},
 	{"lab/abuse", "lab/located", "lab/scale"},
-	{"cmd/internal/cli"},
+	{"cmd/internal/cli", "cmd/internal/localgit"},
 	{"cmd/..."},
 }
 

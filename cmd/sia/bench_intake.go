@@ -19,7 +19,7 @@ import (
 func benchStage(ctx context.Context) (*stage.Stage, error) {
 	return stage.Start(ctx, stage.Config{
 		Owner: demoUser, Name: "bench", Spec: ghsim.RepoSpec{Files: benchtask.Files()}, Script: benchtask.Model,
-		Logger: silentLogger(), Forward: cli.ForwardCommand(), Stdlib: stdlibFolder(),
+		Logger: silentLogger(), Forward: cli.ForwardCommand(), Stdlib: cli.StdlibDir(),
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/sia-bot/sia/cmd/internal/cli"
+	"github.com/sia-bot/sia/cmd/internal/localgit"
 	"github.com/sia-bot/sia/sia/config"
 	"github.com/sia-bot/sia/sia/invalid"
 )
@@ -80,7 +81,7 @@ func (c *configExplainCmd) Run(e *cli.Env) error {
 // none; empty: there is no such file.
 func configOfClone(ctx context.Context) string {
 	top := "."
-	if out, err := (localGit{top}).run(ctx, "rev-parse", "--show-toplevel"); err == nil {
+	if out, err := localgit.Dir(top).Run(ctx, "rev-parse", "--show-toplevel"); err == nil {
 		top = strings.TrimSuffix(string(out), "\n")
 	}
 	file := filepath.Join(top, config.Path)

@@ -127,7 +127,7 @@ func bookings() (ghsim.RepoSpec, error) {
 // open starts the stage.
 func (c *demoCmd) open(e *cli.Env, spec ghsim.RepoSpec, name string) (*stage.Stage, error) {
 	set := stage.Config{Owner: demoUser, Name: name, Spec: spec, Logger: silentLogger(), Forward: cli.ForwardCommand(),
-		Stdlib: stdlibFolder()}
+		Stdlib: cli.StdlibDir()}
 	if c.Verbose {
 		set.Logger = e.Logger
 	}

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,7 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/gitops"
@@ -211,29 +209,4 @@ func findReplayTask(all []keptTask, id string) (keptTask, error) {
 		return keptTask{}, fmt.Errorf("there is no task %q; `sia replay list` shows those that there are", id)
 	}
 	return keptTask{}, fmt.Errorf("%d tasks begin with %q; give more digits", len(found), id)
-}
-
-// replaySandbox returns the sandbox for tests. compiling is called before a standard library is compiled.
-func replaySandbox(ctx context.Context, log *slog.Logger, compiling func()) (*sandbox.Sandbox, error) {
-	box, err := cli.OpenSandbox(ctx, sandbox.Options{Stdlib: stdlibFolder(), Compiling: compiling, Logger: log})
-	if err != nil {
-		return nil, fmt.Errorf("tests of a repository are run in the sandbox only: %w", err)
-	}
-	return box, nil
-}
-
-// compilingStdlib is the message before the standard library is compiled.
-const compilingStdlib = "Go's standard library is compiled, once for this version of Go; that can take 10 minutes"
-
-// reportCompiling returns a function that prints it to standard error.
-func reportCompiling(e *cli.Env) func() { return func() { e.Progressf(compilingStdlib) } }
-
-// stdlibFolder returns the folder in which this user's runs cache compiled standard libraries; "" if there is no cache
-// folder.
-func stdlibFolder() string {
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(dir, "sia", "stdlib")
 }

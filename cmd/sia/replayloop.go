@@ -15,6 +15,7 @@ import (
 
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/cmd/internal/cli"
+	"github.com/sia-bot/sia/cmd/internal/localgit"
 	"github.com/sia-bot/sia/lab/replay"
 	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/policies/evolve"
@@ -171,7 +172,7 @@ func (l *taskLoop) play(ctx context.Context, s replay.Stage) (out replay.Result,
 	env := l.env
 	env.Ctx = ctx
 	c := runCmd{SetupHosts: l.flags.SetupHosts, Free: l.free, Credits: max(1, int(l.flags.Credits))}.withDefaults()
-	job := localJob{git: localGit{s.Dir}, name: "task", base: s.Base, baseName: "main", branch: "sia/result",
+	job := localJob{git: localgit.Dir(s.Dir), name: "task", base: s.Base, baseName: "main", branch: "sia/result",
 		title: s.Title, body: s.Text, why: "a replay task", check: "the tests", judge: s.Check, settings: l.settings,
 		policies: l.policies, models: l.models}
 	if err := c.complete(ctx, &job); err != nil {
@@ -192,7 +193,7 @@ func (l *taskLoop) play(ctx context.Context, s replay.Stage) (out replay.Result,
 	out = replay.Result{Resolved: ended.Passed, Why: cmp.Or(ended.Reason, "the tests pass"),
 		Cost: 100 * ended.USD, Attempts: len(ended.Attempts), Files: []string{}}
 	if ended.Head != "" {
-		listed, err := job.git.run(ctx, "diff", "--name-only", "--no-renames", "-z", "--end-of-options", s.Base, ended.Head)
+		listed, err := job.git.Run(ctx, "diff", "--name-only", "--no-renames", "-z", "--end-of-options", s.Base, ended.Head)
 		if err != nil {
 			return out, err
 		}

@@ -96,7 +96,7 @@ func (c *replayMineCmd) spec(e *cli.Env, s *replaySource) (replay.MineSpec, erro
 			e.Progressf("%s  %-24s %5.1f s  %s", p.Commit[:12], p.Verdict, p.Seconds, text.Clip(p.Title, 80))
 		}}
 	var err error
-	if spec.Box, err = replaySandbox(e.Ctx, e.Logger, reportCompiling(e)); err != nil {
+	if spec.Box, err = cli.OpenTestSandbox(e.Ctx, e.Logger, e.ReportCompiling); err != nil {
 		return spec, err
 	}
 	if s.server != nil {

@@ -143,7 +143,7 @@ func (c playFlags) player(e *cli.Env, s *replaySource) (*replay.Player, error) {
 	if err != nil {
 		return nil, err
 	}
-	box, err := replaySandbox(e.Ctx, e.Logger, reportCompiling(e))
+	box, err := cli.OpenTestSandbox(e.Ctx, e.Logger, e.ReportCompiling)
 	if err != nil {
 		return nil, err
 	}

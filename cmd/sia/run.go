@@ -20,6 +20,7 @@ import (
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/cmd/internal/cli"
+	"github.com/sia-bot/sia/cmd/internal/localgit"
 	"github.com/sia-bot/sia/lab/replay"
 	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/sia"
@@ -64,7 +65,7 @@ The exit status is 0 if the test command passed on the result, and 1 if not.`
 
 // localJob is the work of a run.
 type localJob struct {
-	git         localGit
+	git         localgit.Dir
 	name        string // of the repository
 	base        string // commit
 	baseName    string // base branch in the simulated repository
@@ -208,10 +209,10 @@ var notInBranches = regexp.MustCompile(`[^a-z0-9]+`)
 // findCommit determines the repository, the base commit and the name of the result's branch.
 func (c *runCmd) findCommit(ctx context.Context, j *localJob) error {
 	line := func(args ...string) (string, error) {
-		out, err := j.git.run(ctx, args...)
+		out, err := j.git.Run(ctx, args...)
 		return strings.TrimSpace(string(out)), err
 	}
-	j.git = localGit{c.Repo}
+	j.git = localgit.Dir(c.Repo)
 	top, err := line("rev-parse", "--show-toplevel")
 	if err != nil {
 		return c.notACloneError(err)
@@ -221,7 +222,7 @@ func (c *runCmd) findCommit(ctx context.Context, j *localJob) error {
 			"repository into which you can copy the files", top, format)
 	}
 	name := notInBranches.ReplaceAllString(strings.ToLower(filepath.Base(top)), "-")
-	j.git, j.name = localGit{top}, name[:min(len(name), maxRepoName)]
+	j.git, j.name = localgit.Dir(top), name[:min(len(name), maxRepoName)]
 	from := cmp.Or(c.Base, "HEAD")
 	if j.base, err = line("rev-parse", "--verify", "--quiet", "--end-of-options", from+"^{commit}"); err != nil {
 		none := fmt.Sprintf("%s is no commit of %s: commit something first, or name a branch with --base", from, top)
@@ -239,18 +240,18 @@ func (c *runCmd) findCommit(ctx context.Context, j *localJob) error {
 	}
 	if j.branch = c.Branch; j.branch == "" {
 		slug := strings.Trim(notInBranches.ReplaceAllString(strings.ToLower(j.title), "-"), "-")
-		j.branch = j.git.freeBranch(ctx, "sia/"+cmp.Or(strings.Trim(slug[:min(len(slug), 40)], "-"), "result"))
+		j.branch = j.git.FreeBranch(ctx, "sia/"+cmp.Or(strings.Trim(slug[:min(len(slug), 40)], "-"), "result"))
 	}
 	if _, err := line("check-ref-format", "--branch", j.branch); err != nil {
 		return cli.Usage("--branch %s: Git takes no such name", j.branch)
 	}
-	if j.git.hasBranch(ctx, j.branch) {
+	if j.git.HasBranch(ctx, j.branch) {
 		return cli.Usage("--branch %s: the branch exists; to go on from it, give it as --base and leave out --branch",
 			j.branch)
 	}
 	// A dry run: Git reports whether the branch can be created, which a branch named sia would prevent.
 	try := fmt.Sprintf("start\ncreate refs/heads/%s %s\nprepare\nabort\n", j.branch, j.base)
-	if _, err := j.git.runWith(ctx, nil, try, "update-ref", "--stdin"); err != nil {
+	if _, err := j.git.RunWith(ctx, nil, try, "update-ref", "--stdin"); err != nil {
 		if notWritable.MatchString(err.Error()) {
 			return fmt.Errorf("the Git folder of %s can't be written, and the result is a branch in it, so nothing was begun: "+
 				"%w", top, err)
@@ -261,24 +262,9 @@ func (c *runCmd) findCommit(ctx context.Context, j *localJob) error {
 	return nil
 }
 
-// notWritable matches git's words for files that it may not write; localGit has it speak English.
+// notWritable matches git's words for files that it may not write; localgit.Dir has it speak English.
 var notWritable = regexp.MustCompile(`Permission denied|Read-only file system|insufficient permission|` +
 	`unable to create directory`)
-
-// hasBranch reports whether a branch exists.
-func (g localGit) hasBranch(ctx context.Context, name string) bool {
-	_, err := g.run(ctx, "rev-parse", "--verify", "--quiet", "refs/heads/"+name)
-	return err == nil
-}
-
-// freeBranch returns an unused branch name: want, or want with the lowest free number appended.
-func (g localGit) freeBranch(ctx context.Context, want string) string {
-	name := want
-	for n := 2; g.hasBranch(ctx, name); n++ {
-		name = fmt.Sprintf("%s-%d", want, n)
-	}
-	return name
-}
 
 // notACloneError returns what is wrong with --repo if git finds no work tree there.
 func (c *runCmd) notACloneError(err error) error {
@@ -299,7 +285,7 @@ func (c *runCmd) notACloneError(err error) error {
 // findSettings determines setup, tests and budget, from the flags, the repository's settings, or its files.
 func (c *runCmd) findSettings(ctx context.Context, j *localJob) error {
 	j.settings = sia.DefaultSettings()
-	if own, absent := j.git.run(ctx, "show", j.base+":"+config.Path); absent == nil {
+	if own, absent := j.git.Run(ctx, "show", j.base+":"+config.Path); absent == nil {
 		var err error
 		if j.settings, err = config.Parse(config.Path, own); err != nil {
 			return fmt.Errorf("%w\nThat is the file of the commit %.9s; commit it again when it is right", err, j.base)
@@ -310,7 +296,7 @@ func (c *runCmd) findSettings(ctx context.Context, j *localJob) error {
 	}
 	if j.check = j.settings.Agent.Test; j.check == "" {
 		return fmt.Errorf("nothing in %s says how it is tested, and only tests say whether the work is right: give the "+
-			"command with --test, such as --test \"make test\"", j.git.dir)
+			"command with --test, such as --test \"make test\"", j.git)
 	}
 	return nil
 }
@@ -318,14 +304,14 @@ func (c *runCmd) findSettings(ctx context.Context, j *localJob) error {
 // complete overrides a job's settings with the flags, and fills in what is still missing from the repository's files.
 func (c *runCmd) complete(ctx context.Context, j *localJob) error {
 	set := &j.settings
-	tree, err := j.git.run(ctx, "ls-tree", "-r", "-t", "-z", j.base)
+	tree, err := j.git.Run(ctx, "ls-tree", "-r", "-t", "-z", j.base)
 	if err != nil {
 		return err
 	}
 	names, submodules := treeNames(tree)
 	j.submodules = submodules
 	found := project.Look(func(dir string) []string { return names[dir] }, func(path string) ([]byte, bool) {
-		text, err := j.git.run(ctx, "show", j.base+":"+path)
+		text, err := j.git.Run(ctx, "show", j.base+":"+path)
 		return text, err == nil && len(text) <= project.MaxFile
 	})
 	switch {

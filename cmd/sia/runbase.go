@@ -101,7 +101,7 @@ func (r *localRun) namesPackage(ctx context.Context, module string) bool {
 		return false
 	}
 	for _, file := range manifests {
-		if b, err := r.job.git.run(ctx, "show", r.job.base+":"+file); err == nil && named.Match(b) {
+		if b, err := r.job.git.Run(ctx, "show", r.job.base+":"+file); err == nil && named.Match(b) {
 			return true
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/agent/testrun"
+	"github.com/sia-bot/sia/cmd/internal/localgit"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/failure"
 	"github.com/sia-bot/sia/sia/lazyregexp"
@@ -161,9 +162,9 @@ func (r *localRun) checkOut(ctx context.Context, sha, dir string) error {
 	for _, args := range [][]string{{"init", "--quiet"}, {"config", "filter.lfs.smudge", ""},
 		{"config", "filter.lfs.process", ""}, {"config", "filter.lfs.required", "false"},
 		{"fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules",
-			"--upload-pack=git -c uploadpack.allowAnySHA1InWant=true upload-pack", "--", r.bare, sha},
+			"--upload-pack=git -c uploadpack.allowAnySHA1InWant=true upload-pack", "--", string(r.bare), sha},
 		{"checkout", "--quiet", "--detach", sha}} {
-		if _, err := (localGit{dir}).run(ctx, args...); err != nil {
+		if _, err := localgit.Dir(dir).Run(ctx, args...); err != nil {
 			return fmt.Errorf("check out %.9s: %w", sha, err)
 		}
 	}
@@ -268,7 +269,7 @@ func (r *localRun) keep(ctx context.Context, sha string) error {
 	if err == nil {
 		return nil
 	}
-	r.job.branch, r.kept = r.job.git.freeBranch(ctx, first), ""
+	r.job.branch, r.kept = r.job.git.FreeBranch(ctx, first), ""
 	if r.fetch(ctx, sha) != nil {
 		r.job.branch, r.kept = first, was
 		return err
@@ -281,16 +282,16 @@ func (r *localRun) keep(ctx context.Context, sha string) error {
 func (r *localRun) fetch(ctx context.Context, sha string) error {
 	failed := func(err error) error { return fmt.Errorf("keep what was done as the branch %s: %w", r.job.branch, err) }
 	ref := "refs/heads/" + r.job.branch
-	if used, err := r.job.git.run(ctx, "for-each-ref", "--format=%(worktreepath)", "--", ref); err != nil {
+	if used, err := r.job.git.Run(ctx, "for-each-ref", "--format=%(worktreepath)", "--", ref); err != nil {
 		return failed(err)
 	} else if at := strings.TrimSpace(string(used)); at != "" {
 		return failed(fmt.Errorf("it is checked out at %s", at))
 	}
-	if err := r.job.git.fetch(ctx, r.bare, sha); err != nil {
+	if err := r.job.git.Fetch(ctx, r.bare, sha); err != nil {
 		return failed(err)
 	}
 	was := cmp.Or(r.kept, strings.Repeat("0", len(sha)))
-	if _, err := r.job.git.run(ctx, "update-ref", "--create-reflog", ref, sha, was); err != nil {
+	if _, err := r.job.git.Run(ctx, "update-ref", "--create-reflog", ref, sha, was); err != nil {
 		return failed(fmt.Errorf("somebody else changed it: %w", err))
 	}
 	r.kept = sha

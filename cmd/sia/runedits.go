@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sia-bot/sia/cmd/internal/localgit"
 	"github.com/sia-bot/sia/sia/lazyregexp"
 	"github.com/sia-bot/sia/sia/tamper"
 	"github.com/sia-bot/sia/sia/text"
@@ -41,7 +42,7 @@ func (r *localRun) testEdits(ctx context.Context, head string) error {
 	if err != nil {
 		return err
 	}
-	over, err := localGit{r.bare}.commitEntries(ctx, filepath.Join(dir, "index"), head, entries, "With the base's tests")
+	over, err := r.bare.CommitEntries(ctx, filepath.Join(dir, "index"), head, entries, "With the base's tests")
 	if err = errors.Join(err, os.RemoveAll(dir)); err != nil {
 		return err
 	}
@@ -62,8 +63,7 @@ const maxNamedEdits = 3
 // those that are new, and the names of those that the change edits. There are no names if it edits none: a new test
 // is no edit, but a new makefile may be, since makefiles include others.
 func (r *localRun) baseEntries(ctx context.Context, head string) (entries string, names []string, err error) {
-	git := localGit{r.bare}
-	raw, err := git.run(ctx, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", r.job.base, head)
+	raw, err := r.bare.Run(ctx, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", r.job.base, head)
 	if err != nil {
 		return "", nil, err
 	}
@@ -77,7 +77,7 @@ func (r *localRun) baseEntries(ctx context.Context, head string) (entries string
 		mode, was, now, isNew := strings.TrimPrefix(of[0], ":"), of[2], of[3], of[4] == "A"
 		switch isMake := isMakefile.MatchString(path.Base(p)); {
 		case path.Base(p) == "package.json" && of[4] == "M":
-			if was, err = git.withScripts(ctx, was, now); err != nil {
+			if was, err = withScripts(ctx, r.bare, was, now); err != nil {
 				return "", nil, err
 			}
 			if was == "" {
@@ -113,10 +113,10 @@ func isTestFile(p string) bool {
 
 // withScripts stores a package.json with the scripts of an earlier version, apart from new ones, and returns its id; ""
 // if they are the same. The rest, such as dependencies, is needed by the code as it is now.
-func (g localGit) withScripts(ctx context.Context, was, now string) (id string, err error) {
+func withScripts(ctx context.Context, git localgit.Dir, was, now string) (id string, err error) {
 	files, scripts := [2]map[string]json.RawMessage{}, [2]map[string]string{}
 	for i, blob := range []string{was, now} {
-		b, err := g.run(ctx, "cat-file", "blob", blob)
+		b, err := git.Run(ctx, "cat-file", "blob", blob)
 		if err != nil {
 			return "", err
 		}
@@ -143,6 +143,6 @@ func (g localGit) withScripts(ctx context.Context, was, now string) (id string, 
 	if err != nil {
 		return "", err
 	}
-	blob, err := g.runWith(ctx, nil, string(b), "hash-object", "-w", "--stdin")
+	blob, err := git.RunWith(ctx, nil, string(b), "hash-object", "-w", "--stdin")
 	return strings.TrimSpace(string(blob)), err
 }

@@ -26,7 +26,7 @@ func (r *localRun) noteFinished(ctx context.Context, head string) {
 	if r.finished != head || r.job.judge != nil {
 		return
 	}
-	if _, err := r.job.git.run(ctx, "config", finishedKey(r.job.branch),
+	if _, err := r.job.git.Run(ctx, "config", finishedKey(r.job.branch),
 		strings.Join([]string{r.job.issueHash(), r.job.base, head}, " ")); err != nil {
 		r.Logger.WarnContext(ctx, "a rerun will not know that the attempt is finished", "error", err)
 	}
@@ -35,7 +35,7 @@ func (r *localRun) noteFinished(ctx context.Context, head string) {
 // finishedFrom returns the base of the stopped run that left a job's base as a finished attempt at the same issue; ""
 // if there was none.
 func (j localJob) finishedFrom(ctx context.Context, branch string) string {
-	noted, err := j.git.run(ctx, "config", "--get", finishedKey(branch))
+	noted, err := j.git.Run(ctx, "config", "--get", finishedKey(branch))
 	if words := strings.Fields(string(noted)); err == nil && len(words) == 3 && words[0] == j.issueHash() &&
 		words[2] == j.base {
 		return words[1]
@@ -52,7 +52,7 @@ func (r *localRun) takeFinished() (out runResult, err error) {
 	if err := r.testEdits(r.Ctx, head); err != nil {
 		return out, err
 	}
-	diff, err := r.job.git.run(r.Ctx, "diff", "--binary", "--no-color", "--no-ext-diff", "--end-of-options", r.job.base,
+	diff, err := r.job.git.Run(r.Ctx, "diff", "--binary", "--no-color", "--no-ext-diff", "--end-of-options", r.job.base,
 		head)
 	if err != nil {
 		return out, err

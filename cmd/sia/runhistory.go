@@ -36,8 +36,8 @@ func runHistoryPath() string { return filepath.Join(defaultDir(), "runs.jsonl") 
 // repoNumber identifies the clone's folder.
 func (j localJob) repoNumber() int64 {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(j.git.dir)) // never fails
-	return int64(h.Sum64() >> 1)      //nolint:gosec // 63 bits fit
+	_, _ = h.Write([]byte(j.git)) // never fails
+	return int64(h.Sum64() >> 1)  //nolint:gosec // 63 bits fit
 }
 
 func (j localJob) kind() string { return string(policies.Read(j.title, j.body, nil).Kind) }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/sia-bot/sia/cmd/internal/cli"
+	"github.com/sia-bot/sia/cmd/internal/localgit"
 )
 
 // TestResultBranchKeepsOthersCommits: a commit that somebody else puts on the result's branch stays there, and the run
@@ -15,10 +16,10 @@ import (
 func TestResultBranchKeepsOthersCommits(t *testing.T) {
 	t.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(t.TempDir(), "none"))
 	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
-	made := localGit{t.TempDir()}
+	made := localgit.Dir(t.TempDir())
 	git := func(args ...string) string {
 		t.Helper()
-		out, err := made.run(t.Context(), args...)
+		out, err := made.Run(t.Context(), args...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -31,18 +32,18 @@ func TestResultBranchKeepsOthersCommits(t *testing.T) {
 	}
 	base := commit("Begin")
 	clone := filepath.Join(t.TempDir(), "clone")
-	git("clone", "--quiet", made.dir, clone)
+	git("clone", "--quiet", string(made), clone)
 	one, two := commit("Attempt 1"), commit("Attempt 2")
 	git("config", "uploadpack.allowAnySHA1InWant", "true")
 
 	var out bytes.Buffer
 	run := func() *localRun {
-		return &localRun{Env: &cli.Env{Ctx: t.Context(), Out: &out}, cmd: &runCmd{}, bare: made.dir,
-			job: localJob{git: localGit{clone}, base: base, branch: "sia/half"}}
+		return &localRun{Env: &cli.Env{Ctx: t.Context(), Out: &out}, cmd: &runCmd{}, bare: made,
+			job: localJob{git: localgit.Dir(clone), base: base, branch: "sia/half"}}
 	}
 	wantBranch := func(name, commit string) {
 		t.Helper()
-		got, err := localGit{clone}.run(t.Context(), "rev-parse", name)
+		got, err := localgit.Dir(clone).Run(t.Context(), "rev-parse", name)
 		if err != nil || strings.TrimSpace(string(got)) != commit {
 			t.Errorf("%s is at %s, %v; want %s", name, got, err, commit)
 		}
@@ -59,7 +60,7 @@ func TestResultBranchKeepsOthersCommits(t *testing.T) {
 	keep(second, two)
 	wantBranch("sia/half", one)
 	wantBranch("sia/half-2", two)
-	if _, err := first.job.git.run(t.Context(), "update-ref", "refs/heads/sia/half", base); err != nil {
+	if _, err := first.job.git.Run(t.Context(), "update-ref", "refs/heads/sia/half", base); err != nil {
 		t.Fatal(err)
 	}
 	keep(first, two)
@@ -74,16 +75,16 @@ func TestResultBranchKeepsOthersCommits(t *testing.T) {
 func TestCheckedOutIsARepository(t *testing.T) {
 	t.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(t.TempDir(), "none"))
 	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
-	made := localGit{filepath.Join(t.TempDir(), "made")}
-	git := func(g localGit, args ...string) string {
+	made := localgit.Dir(filepath.Join(t.TempDir(), "made"))
+	git := func(g localgit.Dir, args ...string) string {
 		t.Helper()
-		out, err := g.run(t.Context(), args...)
+		out, err := g.Run(t.Context(), args...)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return strings.TrimSpace(string(out))
 	}
-	if err := os.Mkdir(made.dir, 0o755); err != nil {
+	if err := os.Mkdir(string(made), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	git(made, "init", "--quiet")
@@ -92,13 +93,13 @@ func TestCheckedOutIsARepository(t *testing.T) {
 	sha := git(made, "rev-parse", "HEAD")
 	git(made, append(commit, "--amend", "-m", "Another")...)
 	dir := filepath.Join(t.TempDir(), "checked-out")
-	if err := (&localRun{bare: made.dir}).checkOut(t.Context(), sha, dir); err != nil {
+	if err := (&localRun{bare: made}).checkOut(t.Context(), sha, dir); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.RemoveAll(made.dir); err != nil {
+	if err := os.RemoveAll(string(made)); err != nil {
 		t.Fatal(err)
 	}
-	if got := git(localGit{dir}, "log", "--format=%H %s"); got != sha+" Begin" {
+	if got := git(localgit.Dir(dir), "log", "--format=%H %s"); got != sha+" Begin" {
 		t.Errorf("git log prints %q", got)
 	}
 }

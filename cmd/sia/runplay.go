@@ -19,6 +19,7 @@ import (
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/cmd/internal/cli"
+	"github.com/sia-bot/sia/cmd/internal/localgit"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/failure"
 	"github.com/sia-bot/sia/sim/ghsim"
@@ -32,8 +33,8 @@ type localRun struct {
 	*stage.Stage
 	cmd               *runCmd
 	job               localJob
-	repo              string // owner/name there
-	bare              string // its bare repository
+	repo              string       // owner/name there
+	bare              localgit.Dir // its bare repository
 	commands          *agent.Commands
 	hasMemory         bool // earlier runs left a memory
 	issue             int
@@ -76,10 +77,10 @@ func (c *runCmd) start(e *cli.Env, j localJob) (_ *localRun, err error) {
 		logger = e.Logger
 	}
 	var r *localRun
-	box, err := replaySandbox(e.Ctx, logger, func() {
-		r.progress("%s", compilingStdlib)
+	box, err := cli.OpenTestSandbox(e.Ctx, logger, func() {
+		r.progress("%s", cli.CompilingStdlib)
 		if r.step.Load() != nil { // for a check, not for an attempt
-			r.step.Store(new(compilingStdlib))
+			r.step.Store(new(cli.CompilingStdlib))
 		}
 	})
 	if err != nil {
@@ -102,14 +103,14 @@ func (c *runCmd) start(e *cli.Env, j localJob) (_ *localRun, err error) {
 	r.hasMemory = known
 	var ignored []byte
 	if j.judge == nil { // a replay is the same on every machine
-		if ignored, err = j.git.ignored(e.Ctx); err != nil {
+		if ignored, err = j.git.Ignored(e.Ctx); err != nil {
 			return nil, err
 		}
 	}
 	// Ctrl-C, and a write to a closed pipe, end the run. The run then stops the server, which has its own context.
 	r.Stage, err = stage.Start(context.WithoutCancel(e.Ctx), stage.Config{Owner: runUser, Name: j.name,
 		Spec:   ghsim.RepoSpec{From: copied, DefaultBranch: j.baseName, LastNumber: last},
-		Models: j.models, Logger: logger, Forward: cli.ForwardCommand(), Stdlib: stdlibFolder(), NoWorkflows: true,
+		Models: j.models, Logger: logger, Forward: cli.ForwardCommand(), Stdlib: cli.StdlibDir(), NoWorkflows: true,
 		Closed: true, Priced: !c.Free, SetupHosts: j.hosts, AgentPath: c.AgentPath, ModelsDir: defaultDir(),
 		Local: app.Local{Anonymous: true, Settings: func(s *sia.Settings) { *s = r.job.settings }, Policies: j.policies,
 			Ignored: ignored, BeforeTests: r.runsTests, Findings: r.editFindings}})
@@ -117,7 +118,7 @@ func (c *runCmd) start(e *cli.Env, j localJob) (_ *localRun, err error) {
 		return nil, err
 	}
 	made, err := r.Sim.Repo(r.repo)
-	r.bare = made.Dir
+	r.bare = localgit.Dir(made.Dir)
 	if err == nil {
 		_, err = r.Sim.CreateApp(localApp)
 	}
@@ -132,14 +133,14 @@ func (c *runCmd) start(e *cli.Env, j localJob) (_ *localRun, err error) {
 
 // copyCommit creates a bare repository with the base commit as its only branch, whatever the user's git configuration.
 func copyCommit(ctx context.Context, j localJob, to string) error {
-	bare := localGit{to}
+	bare := localgit.Dir(to)
 	for _, args := range [][]string{{"init", "--quiet", "--bare", "--initial-branch=" + j.baseName},
 		{"config", "receive.shallowUpdate", "true"}, {"config", "receive.advertisePushOptions", "true"}} {
-		if _, err := bare.run(ctx, args...); err != nil {
+		if _, err := bare.Run(ctx, args...); err != nil {
 			return err
 		}
 	}
-	_, err := j.git.run(ctx, "push", "--quiet", "--no-verify", "--no-signed", "--no-recurse-submodules", "--", to,
+	_, err := j.git.Run(ctx, "push", "--quiet", "--no-verify", "--no-signed", "--no-recurse-submodules", "--", to,
 		j.base+":refs/heads/"+j.baseName)
 	return err
 }
@@ -147,7 +148,7 @@ func copyCommit(ctx context.Context, j localJob, to string) error {
 // play works on the issue until it is resolved, or nothing more can be done.
 func (r *localRun) play() (out runResult, err error) {
 	r.progress("%s: %s", r.Style.Bold("Issue"), r.job.title)
-	r.progress("Repository %s at %.9s, model %s, %s", r.job.git.dir, r.job.base, r.job.models.Coder.Model,
+	r.progress("Repository %s at %.9s, model %s, %s", r.job.git, r.job.base, r.job.models.Coder.Model,
 		r.cmd.budget(r.job))
 	r.progress("Check: %s (%s)", r.job.check, r.job.why)
 	if err := r.checkModelReachable(); err != nil {

@@ -1,0 +1,198 @@
+// Package localgit runs the git command in a person's repository on this machine, whatever the environment and the
+// configuration say. [Dir] is such a repository. What a server does with git is in gitops.
+package localgit
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/sia-bot/sia/app/work"
+	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/sia/tamper"
+)
+
+// Dir is the folder of a repository, or one in it.
+type Dir string
+
+// selectsRepository reports whether an environment variable makes git use another repository than that of its folder.
+// Hooks set such variables, and so do aliases in a linked work tree.
+// https://git-scm.com/docs/git#_environment_variables
+func selectsRepository(variable string) bool {
+	name, _, _ := strings.Cut(variable, "=")
+	switch name {
+	case "GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
+		"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_PREFIX", "GIT_NAMESPACE":
+		return true
+	}
+	return false
+}
+
+// Run runs git and returns its output.
+func (d Dir) Run(ctx context.Context, args ...string) ([]byte, error) {
+	return d.RunWith(ctx, nil, "", args...)
+}
+
+// RunWith runs git with additional environment variables and standard input.
+func (d Dir) RunWith(ctx context.Context, env []string, stdin string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", string(d)}, args...)...)
+	cmd.Env = append(slices.DeleteFunc(os.Environ(), selectsRepository), "LC_ALL=C") // its output is parsed
+	cmd.Env = append(cmd.Env, env...)
+	cmd.Stdin = strings.NewReader(stdin)
+	out, err := cmd.Output()
+	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
+		err = fmt.Errorf("%w: %s", err, bytes.TrimSpace(exit.Stderr))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("git %s: %w", args[0], err)
+	}
+	return out, nil
+}
+
+// Fetch gets a ref of another repository. It writes only the ref's target.
+func (d Dir) Fetch(ctx context.Context, from Dir, ref string) error {
+	_, err := d.Run(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--",
+		string(from), ref)
+	return err
+}
+
+// Ignored returns the patterns that a person ignores outside of the commits: those of core.excludesFile, and then those
+// of info/exclude, which outweigh them (https://git-scm.com/docs/gitignore#_description).
+func (d Dir) Ignored(ctx context.Context) (patterns []byte, err error) {
+	configured, err := d.Run(ctx, "config", "--type=path", "--default=", "--get", "core.excludesFile")
+	if err != nil {
+		return nil, err
+	}
+	own, err := d.Run(ctx, "rev-parse", "--git-path", "info/exclude")
+	if err != nil {
+		return nil, err
+	}
+	files := []string{strings.TrimSuffix(string(configured), "\n"), strings.TrimSuffix(string(own), "\n")}
+	if files[0] == "" {
+		home, _ := os.UserHomeDir()
+		files[0] = filepath.Join(cmp.Or(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config")), "git", "ignore")
+	}
+	for _, name := range files {
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(string(d), name)
+		}
+		if text, err := os.ReadFile(name); err == nil { // git leaves out what it can't read, with a warning at most
+			patterns = append(append(patterns, text...), '\n')
+		}
+	}
+	return patterns, nil
+}
+
+// HasBranch reports whether a branch exists.
+func (d Dir) HasBranch(ctx context.Context, name string) bool {
+	_, err := d.Run(ctx, "rev-parse", "--verify", "--quiet", "refs/heads/"+name)
+	return err == nil
+}
+
+// FreeBranch returns an unused branch name: want, or want with the lowest free number appended.
+func (d Dir) FreeBranch(ctx context.Context, want string) string {
+	name := want
+	for n := 2; d.HasBranch(ctx, name); n++ {
+		name = fmt.Sprintf("%s-%d", want, n)
+	}
+	return name
+}
+
+// Commits returns the commits after base up to head, oldest first, each after its parent, as pairs of parent and
+// commit. Merges are left out.
+func (d Dir) Commits(ctx context.Context, base, head string) ([][2]string, error) {
+	out, err := d.Run(ctx, "rev-list", "--reverse", "--no-merges", "--parents", "--end-of-options", base+".."+head)
+	if err != nil {
+		return nil, err
+	}
+	var pairs [][2]string
+	for line := range strings.Lines(string(out)) {
+		if commit, parent, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
+			pairs = append(pairs, [2]string{parent, commit})
+		}
+	}
+	return pairs, nil
+}
+
+// Commit returns the id of a named commit.
+func (d Dir) Commit(ctx context.Context, name string) (string, error) {
+	out, err := d.Run(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
+	if err != nil {
+		if _, err := d.Run(ctx, "rev-parse", "--git-dir"); err != nil {
+			return "", fmt.Errorf("%s is no clone of a Git repository; name one with --repo", d)
+		}
+		return "", fmt.Errorf("%s is no commit of %s; git log lists those that there are", name, d)
+	}
+	return string(bytes.TrimSpace(out)), nil
+}
+
+// CommitEntries commits entries in the format of git ls-tree -z on top of the commit over, together with its files;
+// without a commit, only the entries. index names the index file, which need not exist.
+func (d Dir) CommitEntries(ctx context.Context, index, over, entries, message string) (commit string, err error) {
+	env := []string{"GIT_INDEX_FILE=" + index, "GIT_AUTHOR_NAME=SIA", "GIT_AUTHOR_EMAIL=sia@localhost",
+		"GIT_COMMITTER_NAME=SIA", "GIT_COMMITTER_EMAIL=sia@localhost"}
+	git := func(stdin string, args ...string) (said string) { // does nothing after the first failure
+		if err == nil {
+			var out []byte
+			out, err = d.RunWith(ctx, env, stdin, args...)
+			said = strings.TrimSpace(string(out))
+		}
+		return said
+	}
+	parent := []string{}
+	if over == "" {
+		git("", "read-tree", "--empty")
+	} else {
+		git("", "read-tree", over)
+		parent = []string{"-p", over}
+	}
+	git(entries, "update-index", "-z", "--index-info")
+	tree := git("", "write-tree")
+	commit = git(message, append([]string{"commit-tree", tree}, parent...)...)
+	return commit, err
+}
+
+// Changes returns the differences between two commits, as SIA reads them for attempts.
+func (d Dir) Changes(ctx context.Context, base, head string) ([]tamper.Change, error) {
+	history, err := gitops.OpenHistory(string(d))
+	if err != nil {
+		return nil, err
+	}
+	defer history.Close()
+	diff, err := history.Diff(ctx, base, head)
+	if err != nil {
+		return nil, err
+	}
+	changed, err := history.Changes(ctx, base, head, math.MaxInt)
+	if err != nil {
+		return nil, err
+	}
+	was := map[string]string{}
+	for _, c := range changed {
+		was[c.Path] = c.Was.ID
+	}
+	workflows, err := d.Run(ctx, "ls-tree", "-r", "-z", "--name-only", base, ".github/workflows/")
+	if err != nil {
+		return nil, err
+	}
+	names := strings.Split(strings.TrimSuffix(string(workflows), "\x00"), "\x00")
+	return work.TamperChanges(diff, names, func(path string, most int64) ([]byte, error) {
+		if id := was[path]; id != "" {
+			return history.Blob(id, most)
+		}
+		out, err := d.Run(ctx, "cat-file", "blob", base+":"+path)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", fs.ErrNotExist, err)
+		}
+		return out, nil
+	})
+}
