@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/cmd/internal/localgit"
@@ -81,8 +80,8 @@ func (c *configExplainCmd) Run(e *cli.Env) error {
 // none; empty: there is no such file.
 func configOfClone(ctx context.Context) string {
 	top := "."
-	if out, err := localgit.Dir(top).Run(ctx, "rev-parse", "--show-toplevel"); err == nil {
-		top = strings.TrimSuffix(string(out), "\n")
+	if found, err := localgit.Dir(top).Line(ctx, "rev-parse", "--show-toplevel"); err == nil {
+		top = found
 	}
 	file := filepath.Join(top, config.Path)
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {

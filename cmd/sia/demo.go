@@ -109,9 +109,10 @@ func (c *demoCmd) own(e *cli.Env) error {
 	}
 	_, known := llm.KnownPrice(c.Model)
 	issue := cmp.Or(c.Issue, "Make the tests pass\n\nThe repository's tests fail. Find out why and repair it.")
-	run := runCmd{Repo: path, Issue: issue, Test: c.Test, Free: !known, Verbose: c.Verbose, diff: true, Format: c.Format,
-		modelFlags: modelFlags{ModelURL: c.ModelURL, ModelKey: c.ModelKey, Model: c.Model, ModelTimeout: c.ModelTimeout}}
-	return run.withDefaults().Run(e)
+	run := runCmd{Repo: path, Issue: issue, Test: c.Test, TestWithin: 15 * time.Minute, Free: !known, Verbose: c.Verbose,
+		diff: true, Format: c.Format, modelFlags: modelFlags{ModelURL: c.ModelURL, ModelKey: c.ModelKey, Model: c.Model,
+			ModelTimeout: c.ModelTimeout}}
+	return run.Run(e)
 }
 
 // bookings returns the repository of the story.

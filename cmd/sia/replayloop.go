@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,9 +12,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/cmd/internal/cli"
-	"github.com/sia-bot/sia/cmd/internal/localgit"
+	"github.com/sia-bot/sia/cmd/internal/localrun"
 	"github.com/sia-bot/sia/lab/replay"
 	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/policies/evolve"
@@ -61,9 +59,12 @@ func (c *replayRunCmd) loops(e *cli.Env, s *replaySource, p *replay.Player) ([]p
 	if err != nil {
 		return nil, err
 	}
+	settings := s.settings
+	settings.Agent.Timeout = sia.Duration(c.Timeout)
+	options := localrun.Options{SetupHosts: c.SetupHosts, Credits: max(1, int(c.Credits)), Free: server.Free,
+		Models: server.Models, Dir: defaultDir(), Logger: silentLogger()}
 	loop := func(name, policy string, set *policies.Set) playMode {
-		l := taskLoop{env: *e, models: server.Models, free: server.Free, settings: s.settings, policies: set,
-			flags: c.playFlags}
+		l := taskLoop{env: *e, options: options, settings: settings, policies: set}
 		l.env.Out, l.env.Err = io.Discard, io.Discard // only a line for each task is printed
 		play := func(ctx context.Context, t replay.Task, seed int) (replay.Result, error) {
 			r, err := p.PlayLoop(ctx, t, name, seed, l.play)
@@ -142,11 +143,9 @@ func (s *replaySource) policies(e *cli.Env) (*policies.Set, error) {
 // taskLoop runs the whole loop on replay tasks.
 type taskLoop struct {
 	env      cli.Env
-	models   app.ModelsConfig
-	free     bool
+	options  localrun.Options
 	settings sia.Settings // of the repository today
 	policies *policies.Set
-	flags    playFlags
 }
 
 // ids returns the ids of the policies, sorted.
@@ -160,7 +159,7 @@ func (l *taskLoop) ids() (out []string) {
 
 // asked returns the models that the loop may use, sorted.
 func (l *taskLoop) asked() (out []string) {
-	for _, m := range l.models.Named() {
+	for _, m := range l.options.Models.Named() {
 		out = append(out, m.Model)
 	}
 	slices.Sort(out)
@@ -168,38 +167,10 @@ func (l *taskLoop) asked() (out []string) {
 }
 
 // play is a [replay.Loop].
-func (l *taskLoop) play(ctx context.Context, s replay.Stage) (out replay.Result, err error) {
+func (l *taskLoop) play(ctx context.Context, s replay.Stage) (replay.Result, error) {
 	env := l.env
 	env.Ctx = ctx
-	c := runCmd{SetupHosts: l.flags.SetupHosts, Free: l.free, Credits: max(1, int(l.flags.Credits))}.withDefaults()
-	job := localJob{git: localgit.Dir(s.Dir), name: "task", base: s.Base, baseName: "main", branch: "sia/result",
-		title: s.Title, body: s.Text, why: "a replay task", check: "the tests", judge: s.Check, settings: l.settings,
-		policies: l.policies, models: l.models}
-	if err := c.complete(ctx, &job); err != nil {
-		return out, err
-	}
-	job.settings.Agent.Timeout = sia.Duration(l.flags.Timeout)
-	r, err := c.start(&env, job)
-	if err != nil {
-		return out, err
-	}
-	ended, err := r.play()
-	if err = errors.Join(err, r.Close(), ctx.Err()); err != nil {
-		return out, err
-	}
-	if r.trouble.words != "" && !ended.Passed {
-		return out, errors.New(r.trouble.words)
-	}
-	out = replay.Result{Resolved: ended.Passed, Why: cmp.Or(ended.Reason, "the tests pass"),
-		Cost: 100 * ended.USD, Attempts: len(ended.Attempts), Files: []string{}}
-	if ended.Head != "" {
-		listed, err := job.git.Run(ctx, "diff", "--name-only", "--no-renames", "-z", "--end-of-options", s.Base, ended.Head)
-		if err != nil {
-			return out, err
-		}
-		out.Files = strings.FieldsFunc(string(listed), func(c rune) bool { return c == 0 })
-	}
-	return out, nil
+	return localrun.Replay(&env, l.options, s, l.settings, l.policies)
 }
 
 // duelsOf returns a function that counts the replayed tasks in a data folder for the gate of changed policies.

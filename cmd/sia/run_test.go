@@ -19,10 +19,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/cmd/internal/localgit"
-	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/cmd/internal/localrun"
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
@@ -300,7 +299,7 @@ func TestRunWithABusyModel(t *testing.T) {
 			"--model", "m", "--model-timeout", c.timeout, "--output", "json"}
 		var out, errs strings.Builder
 		code := runCommand(t.Context(), args, &out, &errs)
-		var said runResult
+		var said localrun.Result
 		if err := json.Unmarshal([]byte(out.String()), &said); err != nil || code != cli.ExitFailed ||
 			!strings.Contains(said.Reason, want) || !strings.Contains(errs.String(), want) {
 			t.Errorf("exit %d, %v, want %q:\n%s\n%s", code, err, want, &out, &errs)
@@ -360,7 +359,7 @@ func TestRunThatPassesLater(t *testing.T) {
 	code := runCommand(t.Context(), []string{"run", "--repo", testedClone(t), "--issue", "Write a file", "--free",
 		"--model-url", url, "--model", "m", "--approaches", "1", "--output", "json",
 		"--test", onceRed + red + "; test ! -e a.txt || test $(wc -l <$XDG_CACHE_HOME/ran) -gt 4" + red}, &out, errs)
-	var got runResult
+	var got localrun.Result
 	if err := json.Unmarshal([]byte(out.String()), &got); err != nil || code != cli.ExitDone || !got.Passed ||
 		!got.SecondRun {
 		t.Errorf("exit %d, %v, %+v:\n%s", code, err, got, errs)
@@ -403,69 +402,6 @@ func TestRunShowsTheReview(t *testing.T) {
 			"  Not asked for (a.txt:1): Nothing asks for this word.\n"} {
 		if code != cli.ExitDone || strings.Count(out.String(), want) != 1 {
 			t.Errorf("exit %d, %s, want %q:\n%s", code, &errs, want, &out)
-		}
-	}
-}
-
-// A run without output reports that after a minute, two and four, and starts over after other output.
-func TestQuietIsTold(t *testing.T) {
-	start := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
-	q := quiet{since: start}
-	var told []time.Duration
-	for after := time.Duration(0); after < 10*time.Minute; after += 30 * time.Second {
-		if passed := q.due(start.Add(after)); passed > 0 {
-			told = append(told, passed)
-		}
-	}
-	if want := []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute}; !slices.Equal(told, want) {
-		t.Errorf("told after %v, want %v", told, want)
-	}
-}
-
-// A run without a tool call reports that the model can't call tools, unless its calls were malformed or truncated, or
-// the provider withheld its answers.
-func TestReasonWithoutCalls(t *testing.T) {
-	const unread, cut = agent.CallsUnread + "a string has no end, at byte 9", agent.AnswersCut + "8192 tokens"
-	const withheld = "the model's provider withheld the answer (content filter)"
-	for _, c := range []struct {
-		attempt string
-		outcome sia.AttemptOutcome
-		cut     int
-		want    string
-	}{
-		{"it gave up", sia.AttemptFail, 0, "the model called no tool in any of its 2 answers: take one that can call tools"},
-		{unread, sia.AttemptError, 0, unread},
-		{cut, sia.AttemptError, 2, cut},
-		{withheld, sia.AttemptError, 0, withheld},
-		{"3 of 4 credits are spent, and the rest does not cover another call", sia.AttemptCheckpoint, 2, "2 of the model's " +
-			"2 answers were cut off at their length, before it called a tool: let it reason less, or set max_output of the " +
-			"model higher in the file of --config"},
-	} {
-		task := sia.Task{Attempts: []sia.Attempt{{Reason: c.attempt, Outcome: c.outcome}}}
-		if got := withoutCalls(2, c.cut, task); got != c.want {
-			t.Errorf("%q is told as %q", c.attempt, got)
-		}
-	}
-}
-
-// A slow check reports its current step.
-func TestStepIsTold(t *testing.T) {
-	r := &localRun{job: localJob{settings: sia.Settings{Agent: sia.AgentSettings{Test: "make test",
-		Setup: []string{"make deps"}}}}}
-	attempt := sia.Task{Pending: map[string]sia.EffectKind{"1": sia.DoAttempt}}
-	for kind, want := range map[string]string{
-		"builtin": "an attempt prepares its checkout, or the model has not answered yet",
-		"command": "an attempt prepares its checkout, or the agent's command runs",
-	} {
-		r.job.settings.Agent.Kind = kind
-		if got := r.waitsFor(attempt); got != want {
-			t.Errorf("waits for %q, want %q", got, want)
-		}
-	}
-	for command, want := range map[string]string{"make deps": "setup: make deps", "make test": "the check: make test"} {
-		r.begins(command)
-		if got := r.waitsFor(sia.Task{}); got != want {
-			t.Errorf("waits for %q, want %q", got, want)
 		}
 	}
 }

@@ -42,6 +42,12 @@ func (d Dir) Run(ctx context.Context, args ...string) ([]byte, error) {
 	return d.RunWith(ctx, nil, "", args...)
 }
 
+// Line runs git and returns its output without the newline at the end.
+func (d Dir) Line(ctx context.Context, args ...string) (string, error) {
+	out, err := d.Run(ctx, args...)
+	return strings.TrimSuffix(string(out), "\n"), err
+}
+
 // RunWith runs git with additional environment variables and standard input.
 func (d Dir) RunWith(ctx context.Context, env []string, stdin string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", string(d)}, args...)...)
@@ -125,14 +131,14 @@ func (d Dir) Commits(ctx context.Context, base, head string) ([][2]string, error
 
 // Commit returns the id of a named commit.
 func (d Dir) Commit(ctx context.Context, name string) (string, error) {
-	out, err := d.Run(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
+	id, err := d.Line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
 	if err != nil {
 		if _, err := d.Run(ctx, "rev-parse", "--git-dir"); err != nil {
 			return "", fmt.Errorf("%s is no clone of a Git repository; name one with --repo", d)
 		}
 		return "", fmt.Errorf("%s is no commit of %s; git log lists those that there are", name, d)
 	}
-	return string(bytes.TrimSpace(out)), nil
+	return id, nil
 }
 
 // CommitEntries commits entries in the format of git ls-tree -z on top of the commit over, together with its files;

@@ -1,4 +1,4 @@
-package main
+package localrun
 
 import (
 	"context"
@@ -16,6 +16,9 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
+// memoryBranch is the branch of the simulated repository with its memory.
+const memoryBranch = "sia/memory"
+
 // memoryFolder holds what SIA learned, next to files that users write for it.
 const memoryFolder = ".sia/"
 
@@ -24,7 +27,7 @@ const instructionsFile = memoryFolder + "instructions.md"
 
 // copyMemory creates a memory branch in the copy of a repository from the files that earlier runs left on the base. It
 // returns the highest number of their issues. known reports whether there were any.
-func copyMemory(ctx context.Context, j localJob, to string) (last int, known bool, err error) {
+func (j *job) copyMemory(ctx context.Context, to string) (last int, known bool, err error) {
 	listed, err := j.git.Run(ctx, "ls-tree", "-r", "-z", j.base, "--", memoryFolder)
 	if err != nil {
 		return 0, false, err
@@ -59,7 +62,7 @@ func copyMemory(ctx context.Context, j localJob, to string) (last int, known boo
 const maxIssueNumber = 1 << 30
 
 // loadMemory loads what earlier runs learned into the server's database.
-func (r *localRun) loadMemory() error {
+func (r *run) loadMemory() error {
 	m, closing, err := app.OpenMemory(r.Ctx, r.Config, r.Options)
 	if err != nil {
 		return err
@@ -75,22 +78,22 @@ func (r *localRun) loadMemory() error {
 }
 
 // commitMemory commits what was learned on top of the result, under .sia/, and returns the new head.
-func (r *localRun) commitMemory(ctx context.Context, head string) (string, error) {
-	if _, err := r.bare.Run(ctx, "rev-parse", "--verify", "--quiet", "refs/heads/"+memoryBranch); err != nil {
-		return head, nil //nolint:nilerr // nothing was learned
+func (r *run) commitMemory(ctx context.Context, head string) (string, error) {
+	if !r.bare.HasBranch(ctx, memoryBranch) { // nothing was learned
+		return head, nil
 	}
 	entries, err := r.bare.Run(ctx, "ls-tree", "-r", "-z", memoryBranch, "--", memoryFolder)
 	if err != nil || len(entries) == 0 {
 		return head, err
 	}
-	git := r.job.git
-	if err := git.Fetch(ctx, r.bare, "refs/heads/"+memoryBranch); err != nil {
+	if err := r.job.git.Fetch(ctx, r.bare, "refs/heads/"+memoryBranch); err != nil {
 		return head, err
 	}
-	after, err := git.CommitEntries(ctx, filepath.Join(r.Dir, "index"), head, string(entries), "sia: what was learned")
+	after, err := r.job.git.CommitEntries(ctx, filepath.Join(r.Dir, "index"), head, string(entries),
+		"sia: what was learned")
 	if err != nil {
 		return head, err
 	}
-	_, err = git.Run(ctx, "update-ref", "refs/heads/"+r.job.branch, after, head)
+	_, err = r.job.git.Run(ctx, "update-ref", "refs/heads/"+r.job.branch, after, head)
 	return after, err
 }

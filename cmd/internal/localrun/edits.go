@@ -1,11 +1,9 @@
-package main
+package localrun
 
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -17,8 +15,8 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// editFindings returns what [localRun.testEdits] found about a head, which it did before the head's check ended.
-func (r *localRun) editFindings(head string) []string {
+// editFindings returns what [run.testEdits] found about a head, which it did before the head's check ended.
+func (r *run) editFindings(head string) []string {
 	if found, ok := r.edits.Load(head); ok {
 		return []string{found.(string)}
 	}
@@ -31,19 +29,15 @@ func (r *localRun) editFindings(head string) []string {
 //
 // An edit that the issue asks for fails as well. So the finding asks as a failing base test does: the reviewer first,
 // who has to quote the issue, else a person.
-func (r *localRun) testEdits(ctx context.Context, head string) error {
+func (r *run) testEdits(ctx context.Context, head string) error {
 	entries, names, err := r.baseEntries(ctx, head)
 	if err != nil || len(names) == 0 {
 		return err
 	}
 	r.progress("The change edits how it is tested, so %s runs once more, without the change to %s.", r.job.check,
 		text.List(names))
-	dir, err := os.MkdirTemp(r.Dir, "edits-")
+	over, err := r.bare.CommitEntries(ctx, filepath.Join(r.Dir, "edits-index"), head, entries, "With the base's tests")
 	if err != nil {
-		return err
-	}
-	over, err := r.bare.CommitEntries(ctx, filepath.Join(dir, "index"), head, entries, "With the base's tests")
-	if err = errors.Join(err, os.RemoveAll(dir)); err != nil {
 		return err
 	}
 	for range 2 {
@@ -62,7 +56,7 @@ const maxNamedEdits = 3
 // baseEntries returns the entries that give a head the base's versions of the files by which it is tested, without
 // those that are new, and the names of those that the change edits. There are no names if it edits none: a new test
 // is no edit, but a new makefile may be, since makefiles include others.
-func (r *localRun) baseEntries(ctx context.Context, head string) (entries string, names []string, err error) {
+func (r *run) baseEntries(ctx context.Context, head string) (entries string, names []string, err error) {
 	raw, err := r.bare.Run(ctx, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", r.job.base, head)
 	if err != nil {
 		return "", nil, err

@@ -1,8 +1,7 @@
-package main
+package localrun
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,6 +9,16 @@ import (
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/cmd/internal/localgit"
 )
+
+// A pass counts as one of a second run if the check failed on the same head before.
+func TestPassedLater(t *testing.T) {
+	var r run
+	r.failed.Store("red", false)
+	r.failed.Store("later", true)
+	if r.passedLater("red") || !r.passedLater("later") || r.passedLater("green") {
+		t.Error("only the second head passed later")
+	}
+}
 
 // TestResultBranchKeepsOthersCommits: a commit that somebody else puts on the result's branch stays there, and the run
 // continues on another branch. So does a second run that began with the same name.
@@ -37,9 +46,9 @@ func TestResultBranchKeepsOthersCommits(t *testing.T) {
 	git("config", "uploadpack.allowAnySHA1InWant", "true")
 
 	var out bytes.Buffer
-	run := func() *localRun {
-		return &localRun{Env: &cli.Env{Ctx: t.Context(), Out: &out}, cmd: &runCmd{}, bare: made,
-			job: localJob{git: localgit.Dir(clone), base: base, branch: "sia/half"}}
+	begin := func() *run {
+		return &run{Env: &cli.Env{Ctx: t.Context(), Out: &out}, bare: made,
+			job: job{git: localgit.Dir(clone), base: base, branch: "sia/half"}}
 	}
 	wantBranch := func(name, commit string) {
 		t.Helper()
@@ -48,13 +57,13 @@ func TestResultBranchKeepsOthersCommits(t *testing.T) {
 			t.Errorf("%s is at %s, %v; want %s", name, got, err, commit)
 		}
 	}
-	keep := func(r *localRun, commit string) {
+	keep := func(r *run, commit string) {
 		t.Helper()
 		if err := r.keep(t.Context(), commit); err != nil {
 			t.Fatal(err)
 		}
 	}
-	first, second := run(), run()
+	first, second := begin(), begin()
 	keep(first, one)
 	wantBranch("sia/half", one)
 	keep(second, two)
@@ -68,38 +77,5 @@ func TestResultBranchKeepsOthersCommits(t *testing.T) {
 	wantBranch("sia/half-3", two)
 	if !strings.Contains(out.String(), "somebody else changed it") {
 		t.Errorf("said: %s", out.String())
-	}
-}
-
-// TestCheckedOutIsARepository: a commit that is checked out is a repository of its own, also if no branch has it.
-func TestCheckedOutIsARepository(t *testing.T) {
-	t.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(t.TempDir(), "none"))
-	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
-	made := localgit.Dir(filepath.Join(t.TempDir(), "made"))
-	git := func(g localgit.Dir, args ...string) string {
-		t.Helper()
-		out, err := g.Run(t.Context(), args...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return strings.TrimSpace(string(out))
-	}
-	if err := os.Mkdir(string(made), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	git(made, "init", "--quiet")
-	commit := []string{"-c", "user.name=ada", "-c", "user.email=ada@example.com", "commit", "--quiet", "--allow-empty"}
-	git(made, append(commit, "-m", "Begin")...)
-	sha := git(made, "rev-parse", "HEAD")
-	git(made, append(commit, "--amend", "-m", "Another")...)
-	dir := filepath.Join(t.TempDir(), "checked-out")
-	if err := (&localRun{bare: made}).checkOut(t.Context(), sha, dir); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.RemoveAll(string(made)); err != nil {
-		t.Fatal(err)
-	}
-	if got := git(localgit.Dir(dir), "log", "--format=%H %s"); got != sha+" Begin" {
-		t.Errorf("git log prints %q", got)
 	}
 }
