@@ -80,7 +80,7 @@ func (c *configExplainCmd) Run(e *cli.Env) error {
 // none; empty: there is no such file.
 func configOfClone(ctx context.Context) string {
 	top := "."
-	if found, err := localgit.Dir(top).Line(ctx, "rev-parse", "--show-toplevel"); err == nil {
+	if found, err := localgit.At(top).Line(ctx, "rev-parse", "--show-toplevel"); err == nil {
 		top = found
 	}
 	file := filepath.Join(top, config.Path)

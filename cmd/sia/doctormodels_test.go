@@ -194,7 +194,7 @@ func testedClone(t *testing.T) string {
 	}
 	for _, args := range [][]string{{"init", "--quiet"}, {"add", "."}, {"-c", "user.name=ada", "-c",
 		"user.email=ada@example.com", "commit", "--quiet", "-m", "Begin"}} {
-		if _, err := localgit.Dir(dir).Run(t.Context(), args...); err != nil {
+		if _, err := localgit.At(dir).Run(t.Context(), args...); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -33,7 +33,7 @@ type sourceCheckout struct {
 // openCheckout finds the checkout that contains a folder. It refuses files with uncommitted changes: an improvement
 // would include them.
 func openCheckout(ctx context.Context, dir string) (c sourceCheckout, err error) {
-	found, err := localgit.Dir(dir).Line(ctx, "rev-parse", "--show-toplevel", "HEAD")
+	found, err := localgit.At(dir).Line(ctx, "rev-parse", "--show-toplevel", "HEAD")
 	if err != nil {
 		return c, fmt.Errorf("--repo %s is no checkout of SIA's source: %w", dir, err)
 	}
@@ -53,7 +53,7 @@ func openCheckout(ctx context.Context, dir string) (c sourceCheckout, err error)
 		return c, fmt.Errorf("--repo %s is no checkout of SIA's source; clone https://github.com/sia-bot/sia and name that",
 			dir)
 	}
-	changed, err := localgit.Dir(c.root).Run(ctx, append([]string{"status", "--porcelain", "--"}, c.files...)...)
+	changed, err := localgit.At(c.root).Run(ctx, append([]string{"status", "--porcelain", "--"}, c.files...)...)
 	if err != nil {
 		return c, err
 	}
@@ -80,7 +80,7 @@ func (c sourceCheckout) commit(
 		return p, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	git := localgit.Dir(c.root)
+	git := localgit.At(c.root)
 	var entries strings.Builder
 	for _, change := range changes {
 		blob, err := git.RunWith(ctx, nil, change.After.Text, "hash-object", "-w", "--stdin")

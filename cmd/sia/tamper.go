@@ -60,7 +60,7 @@ type tamperFinding struct {
 
 // Run examines the difference, or each commit.
 func (c *tamperCmd) Run(e *cli.Env) error {
-	git := localgit.Dir(c.Repo)
+	git := localgit.At(c.Repo)
 	var whole [2]string
 	for i, name := range []string{c.Base, c.Head} {
 		var err error
@@ -112,7 +112,7 @@ func (c *tamperCmd) looker(e *cli.Env) (*evidence.Looker, error) {
 }
 
 // report examines the difference between two commits.
-func (c *tamperCmd) report(e *cli.Env, git localgit.Dir, looker *evidence.Looker, p [2]string) (tamperReport, error) {
+func (c *tamperCmd) report(e *cli.Env, git localgit.Repo, looker *evidence.Looker, p [2]string) (tamperReport, error) {
 	rep := tamperReport{Base: p[0], Head: p[1], Asks: "nobody", Findings: []tamperFinding{}}
 	changes, err := git.Changes(e.Ctx, p[0], p[1])
 	if err != nil {

@@ -121,11 +121,11 @@ func (e weakenEnv) weaken(b *testing.B, a *txtar.Archive, only string) {
 		}
 		c := &tamperCmd{Repo: repo.dir}
 		commits := [2]string{begin, repo.commit()}
-		text, err := c.report(e.Env, localgit.Dir(repo.dir), nil, commits)
+		text, err := c.report(e.Env, localgit.At(repo.dir), nil, commits)
 		if err != nil {
 			b.Fatal(err)
 		}
-		rep, err := c.report(e.Env, localgit.Dir(repo.dir), e.looker, commits)
+		rep, err := c.report(e.Env, localgit.At(repo.dir), e.looker, commits)
 		if err != nil {
 			b.Fatal(err)
 		}

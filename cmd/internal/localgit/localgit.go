@@ -1,5 +1,5 @@
 // Package localgit runs the git command in a person's repository on this machine, whatever the environment and the
-// configuration say. [Dir] is such a repository. What a server does with git is in gitops.
+// configuration say. [Repo] is such a repository. What a server does with git is in gitops.
 package localgit
 
 import (
@@ -21,8 +21,11 @@ import (
 	"github.com/sia-bot/sia/sia/tamper"
 )
 
-// Dir is the folder of a repository, or one in it.
-type Dir string
+// Repo is a repository; Dir is its folder, or one in it.
+type Repo struct{ Dir string }
+
+// At returns the repository that a folder is in.
+func At(dir string) Repo { return Repo{dir} }
 
 // selectsRepository reports whether an environment variable makes git use another repository than that of its folder.
 // Hooks set such variables, and so do aliases in a linked work tree.
@@ -38,19 +41,19 @@ func selectsRepository(variable string) bool {
 }
 
 // Run runs git and returns its output.
-func (d Dir) Run(ctx context.Context, args ...string) ([]byte, error) {
-	return d.RunWith(ctx, nil, "", args...)
+func (r Repo) Run(ctx context.Context, args ...string) ([]byte, error) {
+	return r.RunWith(ctx, nil, "", args...)
 }
 
 // Line runs git and returns its output without the newline at the end.
-func (d Dir) Line(ctx context.Context, args ...string) (string, error) {
-	out, err := d.Run(ctx, args...)
+func (r Repo) Line(ctx context.Context, args ...string) (string, error) {
+	out, err := r.Run(ctx, args...)
 	return strings.TrimSuffix(string(out), "\n"), err
 }
 
 // RunWith runs git with additional environment variables and standard input.
-func (d Dir) RunWith(ctx context.Context, env []string, stdin string, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", string(d)}, args...)...)
+func (r Repo) RunWith(ctx context.Context, env []string, stdin string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", r.Dir}, args...)...)
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), selectsRepository), "LC_ALL=C") // its output is parsed
 	cmd.Env = append(cmd.Env, env...)
 	cmd.Stdin = strings.NewReader(stdin)
@@ -65,20 +68,20 @@ func (d Dir) RunWith(ctx context.Context, env []string, stdin string, args ...st
 }
 
 // Fetch gets a ref of another repository. It writes only the ref's target.
-func (d Dir) Fetch(ctx context.Context, from Dir, ref string) error {
-	_, err := d.Run(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--",
-		string(from), ref)
+func (r Repo) Fetch(ctx context.Context, from Repo, ref string) error {
+	_, err := r.Run(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--",
+		from.Dir, ref)
 	return err
 }
 
 // Ignored returns the patterns that a person ignores outside of the commits: those of core.excludesFile, and then those
 // of info/exclude, which outweigh them (https://git-scm.com/docs/gitignore#_description).
-func (d Dir) Ignored(ctx context.Context) (patterns []byte, err error) {
-	configured, err := d.Run(ctx, "config", "--type=path", "--default=", "--get", "core.excludesFile")
+func (r Repo) Ignored(ctx context.Context) (patterns []byte, err error) {
+	configured, err := r.Run(ctx, "config", "--type=path", "--default=", "--get", "core.excludesFile")
 	if err != nil {
 		return nil, err
 	}
-	own, err := d.Run(ctx, "rev-parse", "--git-path", "info/exclude")
+	own, err := r.Run(ctx, "rev-parse", "--git-path", "info/exclude")
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +92,7 @@ func (d Dir) Ignored(ctx context.Context) (patterns []byte, err error) {
 	}
 	for _, name := range files {
 		if !filepath.IsAbs(name) {
-			name = filepath.Join(string(d), name)
+			name = filepath.Join(r.Dir, name)
 		}
 		if text, err := os.ReadFile(name); err == nil { // git leaves out what it can't read, with a warning at most
 			patterns = append(append(patterns, text...), '\n')
@@ -99,15 +102,15 @@ func (d Dir) Ignored(ctx context.Context) (patterns []byte, err error) {
 }
 
 // HasBranch reports whether a branch exists.
-func (d Dir) HasBranch(ctx context.Context, name string) bool {
-	_, err := d.Run(ctx, "rev-parse", "--verify", "--quiet", "refs/heads/"+name)
+func (r Repo) HasBranch(ctx context.Context, name string) bool {
+	_, err := r.Run(ctx, "rev-parse", "--verify", "--quiet", "refs/heads/"+name)
 	return err == nil
 }
 
 // FreeBranch returns an unused branch name: want, or want with the lowest free number appended.
-func (d Dir) FreeBranch(ctx context.Context, want string) string {
+func (r Repo) FreeBranch(ctx context.Context, want string) string {
 	name := want
-	for n := 2; d.HasBranch(ctx, name); n++ {
+	for n := 2; r.HasBranch(ctx, name); n++ {
 		name = fmt.Sprintf("%s-%d", want, n)
 	}
 	return name
@@ -115,8 +118,8 @@ func (d Dir) FreeBranch(ctx context.Context, want string) string {
 
 // Commits returns the commits after base up to head, oldest first, each after its parent, as pairs of parent and
 // commit. Merges are left out.
-func (d Dir) Commits(ctx context.Context, base, head string) ([][2]string, error) {
-	out, err := d.Run(ctx, "rev-list", "--reverse", "--no-merges", "--parents", "--end-of-options", base+".."+head)
+func (r Repo) Commits(ctx context.Context, base, head string) ([][2]string, error) {
+	out, err := r.Run(ctx, "rev-list", "--reverse", "--no-merges", "--parents", "--end-of-options", base+".."+head)
 	if err != nil {
 		return nil, err
 	}
@@ -130,26 +133,26 @@ func (d Dir) Commits(ctx context.Context, base, head string) ([][2]string, error
 }
 
 // Commit returns the id of a named commit.
-func (d Dir) Commit(ctx context.Context, name string) (string, error) {
-	id, err := d.Line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
+func (r Repo) Commit(ctx context.Context, name string) (string, error) {
+	id, err := r.Line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
 	if err != nil {
-		if _, err := d.Run(ctx, "rev-parse", "--git-dir"); err != nil {
-			return "", fmt.Errorf("%s is no clone of a Git repository; name one with --repo", d)
+		if _, err := r.Run(ctx, "rev-parse", "--git-dir"); err != nil {
+			return "", fmt.Errorf("%s is no clone of a Git repository; name one with --repo", r.Dir)
 		}
-		return "", fmt.Errorf("%s is no commit of %s; git log lists those that there are", name, d)
+		return "", fmt.Errorf("%s is no commit of %s; git log lists those that there are", name, r.Dir)
 	}
 	return id, nil
 }
 
 // CommitEntries commits entries in the format of git ls-tree -z on top of the commit over, together with its files;
 // without a commit, only the entries. index names the index file, which need not exist.
-func (d Dir) CommitEntries(ctx context.Context, index, over, entries, message string) (commit string, err error) {
+func (r Repo) CommitEntries(ctx context.Context, index, over, entries, message string) (commit string, err error) {
 	env := []string{"GIT_INDEX_FILE=" + index, "GIT_AUTHOR_NAME=SIA", "GIT_AUTHOR_EMAIL=sia@localhost",
 		"GIT_COMMITTER_NAME=SIA", "GIT_COMMITTER_EMAIL=sia@localhost"}
 	git := func(stdin string, args ...string) (said string) { // does nothing after the first failure
 		if err == nil {
 			var out []byte
-			out, err = d.RunWith(ctx, env, stdin, args...)
+			out, err = r.RunWith(ctx, env, stdin, args...)
 			said = strings.TrimSpace(string(out))
 		}
 		return said
@@ -168,8 +171,8 @@ func (d Dir) CommitEntries(ctx context.Context, index, over, entries, message st
 }
 
 // Changes returns the differences between two commits, as SIA reads them for attempts.
-func (d Dir) Changes(ctx context.Context, base, head string) ([]tamper.Change, error) {
-	history, err := gitops.OpenHistory(string(d))
+func (r Repo) Changes(ctx context.Context, base, head string) ([]tamper.Change, error) {
+	history, err := gitops.OpenHistory(r.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +189,7 @@ func (d Dir) Changes(ctx context.Context, base, head string) ([]tamper.Change, e
 	for _, c := range changed {
 		was[c.Path] = c.Was.ID
 	}
-	workflows, err := d.Run(ctx, "ls-tree", "-r", "-z", "--name-only", base, ".github/workflows/")
+	workflows, err := r.Run(ctx, "ls-tree", "-r", "-z", "--name-only", base, ".github/workflows/")
 	if err != nil {
 		return nil, err
 	}
@@ -195,7 +198,7 @@ func (d Dir) Changes(ctx context.Context, base, head string) ([]tamper.Change, e
 		if id := was[path]; id != "" {
 			return history.Blob(id, most)
 		}
-		out, err := d.Run(ctx, "cat-file", "blob", base+":"+path)
+		out, err := r.Run(ctx, "cat-file", "blob", base+":"+path)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", fs.ErrNotExist, err)
 		}

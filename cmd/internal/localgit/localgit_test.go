@@ -9,10 +9,10 @@ import (
 )
 
 // Git works in the folder, even in a hook of another repository.
-func TestDirIgnoresTheRepositoryOfAHook(t *testing.T) {
+func TestGitIgnoresTheRepositoryOfAHook(t *testing.T) {
 	t.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(t.TempDir(), "none"))
 	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
-	dir := localgit.Dir(t.TempDir())
+	dir := localgit.At(t.TempDir())
 	for _, args := range [][]string{{"init", "--quiet"}, {"-c", "user.name=ada", "-c", "user.email=ada@example.com",
 		"commit", "--quiet", "--allow-empty", "-m", "Begin"}, {"branch", "sia/half"}, {"branch", "sia/half-2"}} {
 		if _, err := dir.Run(t.Context(), args...); err != nil {

@@ -146,9 +146,9 @@ func (r *run) checkOut(ctx context.Context, sha, dir string) error {
 	for _, args := range [][]string{{"init", "--quiet"}, {"config", "filter.lfs.smudge", ""},
 		{"config", "filter.lfs.process", ""}, {"config", "filter.lfs.required", "false"},
 		{"fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules",
-			"--upload-pack=git -c uploadpack.allowAnySHA1InWant=true upload-pack", "--", string(r.bare), sha},
+			"--upload-pack=git -c uploadpack.allowAnySHA1InWant=true upload-pack", "--", r.bare.Dir, sha},
 		{"checkout", "--quiet", "--detach", sha}} {
-		if _, err := localgit.Dir(dir).Run(ctx, args...); err != nil {
+		if _, err := localgit.At(dir).Run(ctx, args...); err != nil {
 			return fmt.Errorf("check out %.9s: %w", sha, err)
 		}
 	}

@@ -75,8 +75,8 @@ func manyFailed() string {
 func TestCheckedOutIsARepository(t *testing.T) {
 	t.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(t.TempDir(), "none"))
 	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
-	made := localgit.Dir(filepath.Join(t.TempDir(), "made"))
-	git := func(g localgit.Dir, args ...string) string {
+	made := localgit.At(filepath.Join(t.TempDir(), "made"))
+	git := func(g localgit.Repo, args ...string) string {
 		t.Helper()
 		out, err := g.Run(t.Context(), args...)
 		if err != nil {
@@ -84,7 +84,7 @@ func TestCheckedOutIsARepository(t *testing.T) {
 		}
 		return strings.TrimSpace(string(out))
 	}
-	if err := os.Mkdir(string(made), 0o755); err != nil {
+	if err := os.Mkdir(made.Dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	git(made, "init", "--quiet")
@@ -96,10 +96,10 @@ func TestCheckedOutIsARepository(t *testing.T) {
 	if err := (&run{bare: made}).checkOut(t.Context(), sha, dir); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.RemoveAll(string(made)); err != nil {
+	if err := os.RemoveAll(made.Dir); err != nil {
 		t.Fatal(err)
 	}
-	if got := git(localgit.Dir(dir), "log", "--format=%H %s"); got != sha+" Begin" {
+	if got := git(localgit.At(dir), "log", "--format=%H %s"); got != sha+" Begin" {
 		t.Errorf("git log prints %q", got)
 	}
 }

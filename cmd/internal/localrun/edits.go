@@ -107,7 +107,7 @@ func isTestFile(p string) bool {
 
 // withScripts stores a package.json with the scripts of an earlier version, apart from new ones, and returns its id; ""
 // if they are the same. The rest, such as dependencies, is needed by the code as it is now.
-func withScripts(ctx context.Context, git localgit.Dir, was, now string) (id string, err error) {
+func withScripts(ctx context.Context, git localgit.Repo, was, now string) (id string, err error) {
 	files, scripts := [2]map[string]json.RawMessage{}, [2]map[string]string{}
 	for i, blob := range []string{was, now} {
 		b, err := git.Run(ctx, "cat-file", "blob", blob)

@@ -37,8 +37,8 @@ func (j *job) historyPath() string { return filepath.Join(j.opts.Dir, "runs.json
 // repoNumber identifies the clone's folder.
 func (j *job) repoNumber() int64 {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(j.git)) // never fails
-	return int64(h.Sum64() >> 1)  //nolint:gosec // 63 bits fit
+	_, _ = h.Write([]byte(j.git.Dir)) // never fails
+	return int64(h.Sum64() >> 1)      //nolint:gosec // 63 bits fit
 }
 
 func (j *job) kind() string { return string(policies.Read(j.opts.Title, j.opts.Body, nil).Kind) }

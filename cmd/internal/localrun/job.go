@@ -24,7 +24,7 @@ import (
 // job is the work of a run.
 type job struct {
 	opts       Options
-	git        localgit.Dir
+	git        localgit.Repo
 	name       string            // of the repository
 	base       string            // commit
 	baseName   string            // base branch in the simulated repository
@@ -60,7 +60,7 @@ var notInBranches = regexp.MustCompile(`[^a-z0-9]+`)
 
 // findCommit determines the repository, the base commit and the name of the result's branch.
 func (j *job) findCommit(ctx context.Context) error {
-	j.git = localgit.Dir(j.opts.Repo)
+	j.git = localgit.At(j.opts.Repo)
 	top, err := j.git.Line(ctx, "rev-parse", "--show-toplevel")
 	if err != nil {
 		return j.notACloneError(err)
@@ -70,7 +70,7 @@ func (j *job) findCommit(ctx context.Context) error {
 			"repository into which you can copy the files", top, format)
 	}
 	name := notInBranches.ReplaceAllString(strings.ToLower(filepath.Base(top)), "-")
-	j.git, j.name = localgit.Dir(top), name[:min(len(name), maxRepoName)]
+	j.git, j.name = localgit.At(top), name[:min(len(name), maxRepoName)]
 	from := cmp.Or(j.opts.Base, "HEAD")
 	j.base, err = j.git.Line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", from+"^{commit}")
 	if err != nil {
@@ -144,7 +144,7 @@ func (j *job) findSettings(ctx context.Context) error {
 	}
 	if j.check = j.settings.Agent.Test; j.check == "" {
 		return fmt.Errorf("nothing in %s says how it is tested, and only tests say whether the work is right: give the "+
-			"command with --test, such as --test \"make test\"", j.git)
+			"command with --test, such as --test \"make test\"", j.git.Dir)
 	}
 	return nil
 }

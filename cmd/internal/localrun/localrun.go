@@ -85,8 +85,8 @@ type run struct {
 	*cli.Env
 	*stage.Stage
 	job       job
-	repo      string       // owner/name in the simulated GitHub
-	bare      localgit.Dir // its bare repository
+	repo      string        // owner/name in the simulated GitHub
+	bare      localgit.Repo // its bare repository
 	commands  *agent.Commands
 	hasMemory bool // earlier runs left a memory
 	issue     int
@@ -173,7 +173,7 @@ func start(e *cli.Env, j job) (_ *run, err error) {
 		return nil, err
 	}
 	made, err := r.Sim.Repo(r.repo)
-	r.bare = localgit.Dir(made.Dir)
+	r.bare = localgit.At(made.Dir)
 	if err == nil {
 		_, err = r.Sim.CreateApp(appName)
 	}
@@ -189,7 +189,7 @@ func start(e *cli.Env, j job) (_ *run, err error) {
 
 // copyCommit creates a bare repository with the base commit as its only branch, whatever the user's git configuration.
 func (j *job) copyCommit(ctx context.Context, to string) error {
-	bare := localgit.Dir(to)
+	bare := localgit.At(to)
 	for _, args := range [][]string{{"init", "--quiet", "--bare", "--initial-branch=" + j.baseName},
 		{"config", "receive.shallowUpdate", "true"}, {"config", "receive.advertisePushOptions", "true"}} {
 		if _, err := bare.Run(ctx, args...); err != nil {

@@ -50,7 +50,7 @@ func (j *job) copyMemory(ctx context.Context, to string) (last int, known bool, 
 	if !known {
 		return 0, false, nil
 	}
-	bare := localgit.Dir(to)
+	bare := localgit.At(to)
 	made, err := bare.CommitEntries(ctx, filepath.Join(to, "memory-index"), "", entries.String(), "sia: earlier runs")
 	if err == nil {
 		_, err = bare.Run(ctx, "update-ref", "refs/heads/"+memoryBranch, made)

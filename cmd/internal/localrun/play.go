@@ -15,7 +15,7 @@ import (
 // play works on the issue until it is resolved, or nothing more can be done.
 func (r *run) play() (out Result, err error) {
 	r.progress("%s: %s", r.Style.Bold("Issue"), r.job.opts.Title)
-	r.progress("Repository %s at %.9s, model %s, %s", r.job.git, r.job.base, r.job.opts.Models.Coder.Model,
+	r.progress("Repository %s at %.9s, model %s, %s", r.job.git.Dir, r.job.base, r.job.opts.Models.Coder.Model,
 		r.job.budget())
 	r.progress("Check: %s (%s)", r.job.check, r.job.why)
 	if err := r.checkModelReachable(); err != nil {

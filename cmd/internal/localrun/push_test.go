@@ -25,7 +25,7 @@ func TestPassedLater(t *testing.T) {
 func TestResultBranchKeepsOthersCommits(t *testing.T) {
 	t.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(t.TempDir(), "none"))
 	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
-	made := localgit.Dir(t.TempDir())
+	made := localgit.At(t.TempDir())
 	git := func(args ...string) string {
 		t.Helper()
 		out, err := made.Run(t.Context(), args...)
@@ -41,18 +41,18 @@ func TestResultBranchKeepsOthersCommits(t *testing.T) {
 	}
 	base := commit("Begin")
 	clone := filepath.Join(t.TempDir(), "clone")
-	git("clone", "--quiet", string(made), clone)
+	git("clone", "--quiet", made.Dir, clone)
 	one, two := commit("Attempt 1"), commit("Attempt 2")
 	git("config", "uploadpack.allowAnySHA1InWant", "true")
 
 	var out bytes.Buffer
 	begin := func() *run {
 		return &run{Env: &cli.Env{Ctx: t.Context(), Out: &out}, bare: made,
-			job: job{git: localgit.Dir(clone), base: base, branch: "sia/half"}}
+			job: job{git: localgit.At(clone), base: base, branch: "sia/half"}}
 	}
 	wantBranch := func(name, commit string) {
 		t.Helper()
-		got, err := localgit.Dir(clone).Run(t.Context(), "rev-parse", name)
+		got, err := localgit.At(clone).Run(t.Context(), "rev-parse", name)
 		if err != nil || strings.TrimSpace(string(got)) != commit {
 			t.Errorf("%s is at %s, %v; want %s", name, got, err, commit)
 		}

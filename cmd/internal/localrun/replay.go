@@ -16,7 +16,7 @@ import (
 // are the check. Repo, Base and Branch of the options have no effect.
 func Replay(e *cli.Env, o Options, s replay.Stage, set sia.Settings, by *policies.Set) (out replay.Result, err error) {
 	o.Title, o.Body = s.Title, s.Text
-	j := job{opts: o, git: localgit.Dir(s.Dir), name: "task", base: s.Base, baseName: "main", branch: "sia/result",
+	j := job{opts: o, git: localgit.At(s.Dir), name: "task", base: s.Base, baseName: "main", branch: "sia/result",
 		why: "a replay task", check: "the tests", judge: s.Check, settings: set, policies: by}
 	if err := j.complete(e.Ctx); err != nil {
 		return out, err
