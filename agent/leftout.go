@@ -17,6 +17,7 @@ const (
 	filteredReason = "SIA left out what Git stores through a filter, such as Git LFS or git-crypt, which it does not run: "
 	ignoredReason  = "SIA left out what Git ignores here: "
 	builtReason    = "SIA left out what commands built: "
+	beforeReason   = "SIA left out what setup changed and the attempt did not: "
 	undoneReason   = "SIA left out what configures agents, editors, package managers or git, which an agent that is a " +
 		"command can only read: "
 )
@@ -42,15 +43,18 @@ type LeftOut struct {
 	Built        []string // new folders and files that builds make
 	Filtered     []string // changed files that Git stores through a filter
 	Ignored      []string // files of [Result.Written] that Git ignores
+	Before       []string // tracked files that are as setup left them
 }
 
-// LeftOutOf returns before, extended by what the commit leaves out, and a sentence about what builds made.
+// LeftOutOf returns before, extended by what the commit leaves out, and a sentence about what builds made and setup
+// changed.
 func LeftOutOf(before string, l LeftOut) (left, built string) {
 	for _, said := range []string{leftOut(nestedReason, l.Repositories), leftOut(filteredReason, l.Filtered),
 		leftOut(ignoredReason, l.Ignored)} {
 		before = strings.TrimSpace(before + " " + said)
 	}
-	return text.Clip(before, tool.MaxSummary/2), leftOut(builtReason, l.Built)
+	built = strings.TrimSpace(leftOut(builtReason, l.Built) + " " + leftOut(beforeReason, l.Before))
+	return text.Clip(before, tool.MaxSummary/2), built
 }
 
 // WithLeftOut returns an agent's summary, followed by what was left out of its change.

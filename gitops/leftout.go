@@ -21,6 +21,7 @@ type LeftOut struct {
 	Built        []string // new folders and files that builds, package managers and test runners make
 	Filtered     []string // changed files that Git stores through a filter, such as those of Git LFS and git-crypt
 	Ignored      []string // files of [Workspace.KeepWritten] that an ignore file names
+	Before       []string // tracked files that are as [Workspace.LeaveChanges] found them
 }
 
 // LeftOut returns what the last Diff or Commit left out.
