@@ -213,8 +213,9 @@ func TestRunIgnores(t *testing.T) {
 		t.Fatalf("exit %d, %s\n%s", code, &errs, &out)
 	}
 	changed, err := localgit.At(dir).Run(t.Context(), "diff", "--name-only", "HEAD", "sia/write-a-file")
-	if string(changed) != "a.txt\n" || err != nil {
-		t.Errorf("the branch changes %q, %v", changed, err)
+	if string(changed) != "a.txt\n" || err != nil ||
+		!strings.Contains(out.String(), "left out what setup changed and the attempt did not: `Makefile`.") {
+		t.Errorf("the branch changes %q, %v; said:\n%s", changed, err, &out)
 	}
 }
 
@@ -228,12 +229,14 @@ func TestRunLeavesWhatSetupMade(t *testing.T) {
 		Args: map[string]any{"summary": "It is written."}}}})
 	var out, errs strings.Builder
 	if code := runCommand(t.Context(), []string{"run", "--repo", dir, "--issue", "Write a file", "--free", "--model-url",
-		url, "--model", "m", "--setup", "mkdir deps && touch deps/made a.txt"}, &out, &errs); code != 0 {
+		url, "--model", "m", "--setup",
+		"mkdir deps && touch deps/made a.txt && echo '# lock' >> Makefile"}, &out, &errs); code != 0 {
 		t.Fatalf("exit %d, %s\n%s", code, &errs, &out)
 	}
 	changed, err := localgit.At(dir).Run(t.Context(), "diff", "--name-only", "HEAD", "sia/write-a-file")
-	if string(changed) != "a.txt\n" || err != nil {
-		t.Errorf("the branch changes %q, %v", changed, err)
+	if string(changed) != "a.txt\n" || err != nil ||
+		!strings.Contains(out.String(), "left out what setup changed and the attempt did not: `Makefile`.") {
+		t.Errorf("the branch changes %q, %v; said:\n%s", changed, err, &out)
 	}
 }
 
