@@ -53,8 +53,8 @@ type Attempt struct {
 	FailurePoint     string             `json:"failure_point"`
 	DurationMinutes  float64            `json:"duration_minutes"`                // to a tenth
 	CreditsConsumed  float64            `json:"credits_consumed"`                // to a thousandth
-	Intervention     *Intervention      `json:"sia_intervention" merge:"object"` // what SIA changed for it; null for nothing
-	DiagnosisAfter   *Diagnosis         `json:"diagnosis_after" merge:"object"`  // what SIA concluded from its failure; null before
+	Intervention     *Intervention      `json:"sia_intervention" merge:"object"` // what SIA changed for it; null: nothing
+	DiagnosisAfter   *Diagnosis         `json:"diagnosis_after" merge:"object"`  // what SIA concluded from its failure
 
 	HeadSHA       string   `json:"head_sha,omitempty"`
 	Signature     string   `json:"signature,omitempty"` // signatures of its failures, sorted, separated by spaces

@@ -14,8 +14,8 @@ import (
 type Record struct {
 	At        time.Time         `json:"at"` // time of the task's last move
 	Task      sia.Task          `json:"task"`
-	Decisions []json.RawMessage `json:"decisions,omitempty" merge:"missing"` // entries of the decision log, oldest first
-	Outcomes  []json.RawMessage `json:"outcomes,omitempty" merge:"missing"`  // outcomes of interventions, from which policies learn
+	Decisions []json.RawMessage `json:"decisions,omitempty" merge:"missing"` // from the decision log, oldest first
+	Outcomes  []json.RawMessage `json:"outcomes,omitempty" merge:"missing"`  // of interventions; policies learn from them
 	Evidence  []json.RawMessage `json:"evidence,omitempty" merge:"missing"`  // about lessons that the attempts got or taught
 }
 
