@@ -16,7 +16,7 @@ type Record struct {
 	Task      sia.Task          `json:"task"`
 	Decisions []json.RawMessage `json:"decisions,omitempty" merge:"missing"` // from the decision log, oldest first
 	Outcomes  []json.RawMessage `json:"outcomes,omitempty" merge:"missing"`  // of interventions; policies learn from them
-	Evidence  []json.RawMessage `json:"evidence,omitempty" merge:"missing"`  // about lessons that the attempts got or taught
+	Evidence  []json.RawMessage `json:"evidence,omitempty" merge:"missing"`  // about lessons that attempts got or taught
 }
 
 // newRecord returns the record of a task. It leaves out work in progress, what was shown where, and executed briefs,
