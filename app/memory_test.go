@@ -554,6 +554,14 @@ func TestMemoryOfEarlierVersions(t *testing.T) {
 	}
 	s.Restart()
 	check("of the branch")
+	push(t, s, apptest.MemoryBranch, map[string]string{lesson.Path: files[lesson.Path], lesson.JSONPath: "{"})
+	check("of lessons.md, which was read")
+	s.Lose()
+	if got := s.Reindex(""); len(got[0].Problems) != 1 || !strings.Contains(got[0].Problems[0], lesson.JSONPath) {
+		t.Errorf("rebuilt %+v", got)
+	}
+	s.Restart()
+	check("of lessons.md alone")
 	again := resolve(t, s, "Greet the customers again")
 	if w := s.Task(again).Warning; w != "" {
 		t.Errorf("people are warned: %s", w)
