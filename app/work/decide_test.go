@@ -44,7 +44,7 @@ func decider(t *testing.T) (*decisionWorker, sia.Task) {
 
 // inContext is a ruling with the context of a decision.
 var inContext = ruling{context: policies.Context{Language: "go", Task: policies.Features{Kind: policies.KindBug},
-	Labels: []string{"sia"}, Spent: .5}}
+	Labels: []string{"sia"}}}
 
 // logged returns a task's decisions with their whole context, one per line.
 func logged(t *testing.T, w *decisionWorker, id sia.TaskID) (lines []string) {
