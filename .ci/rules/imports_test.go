@@ -52,7 +52,7 @@ var layers = [][]string{
 	{"lab/..."},
 	{"lab/abuse", "lab/located", "lab/scale"},
 	{"cmd/internal/cli", "cmd/internal/localgit"},
-	{"cmd/internal/localrun"},
+	{"cmd/internal/localrun", "cmd/internal/demo"},
 	{"cmd/..."},
 }
 
@@ -329,6 +329,8 @@ func TestTheRulesThemselves(t *testing.T) {
 		{"cmd/internal/localrun", "sim/stage", true},
 		{"cmd/internal/localrun", "cmd/sia", false},
 		{"cmd/internal/cli", "cmd/internal/localgit", false},
+		{"cmd/sia", "cmd/internal/demo", true},
+		{"cmd/internal/demo", "cmd/internal/localrun", false},
 		{"app", "app/web", true},
 		{"app", "sim/ghsim", false},
 		{"app/work", "app/store", true},

@@ -5,13 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/cmd/internal/localrun"
 	"github.com/sia-bot/sia/lab/replay"
@@ -50,8 +47,8 @@ func policyChange(s string) (policy string, m policies.Mutation, err error) {
 }
 
 // loops returns the whole loop with the present policies and, if requested, with changed ones.
-func (c *replayRunCmd) loops(e *cli.Env, s *replaySource, p *replay.Player) ([]playMode, error) {
-	set, err := s.policies(e)
+func (c *replayRunCmd) loops(e *cli.Env, s *replay.Source, p *replay.Player) ([]playMode, error) {
+	set, err := s.Policies(e.Ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -59,16 +56,19 @@ func (c *replayRunCmd) loops(e *cli.Env, s *replaySource, p *replay.Player) ([]p
 	if err != nil {
 		return nil, err
 	}
-	settings := s.settings
+	settings := s.Settings
 	settings.Agent.Timeout = sia.Duration(c.Timeout)
 	options := localrun.Options{SetupHosts: c.SetupHosts, Credits: max(1, int(c.Credits)), Free: server.Free,
 		Models: server.Models, Dir: defaultDir(), Logger: silentLogger()}
 	loop := func(name, policy string, set *policies.Set) playMode {
-		l := taskLoop{env: *e, options: options, settings: settings, policies: set}
-		l.env.Out, l.env.Err = io.Discard, io.Discard // only a line for each task is printed
+		work := func(ctx context.Context, t replay.Stage) (replay.Result, error) {
+			env := *e
+			env.Ctx, env.Out, env.Err = ctx, io.Discard, io.Discard // only a line for each task is printed
+			return localrun.Replay(&env, options, t, settings, set)
+		}
 		play := func(ctx context.Context, t replay.Task, seed int) (replay.Result, error) {
-			r, err := p.PlayLoop(ctx, t, name, seed, l.play)
-			r.Policies, r.Models = l.ids(), l.asked()
+			r, err := p.PlayLoop(ctx, t, name, seed, work)
+			r.Policies, r.Models = policyIDs(set), modelNames(server.Models)
 			return r, err
 		}
 		return playMode{name: name, policy: policy, play: play}
@@ -92,6 +92,24 @@ func (c *replayRunCmd) loops(e *cli.Env, s *replaySource, p *replay.Player) ([]p
 		loop(loopName+" + "+c.Change, now.ID(), set.Instead(was.ID(), policies.Repository, now))}, nil
 }
 
+// policyIDs returns the ids of policies, sorted.
+func policyIDs(set *policies.Set) (out []string) {
+	for _, p := range set.All() {
+		out = append(out, p.ID())
+	}
+	slices.Sort(out)
+	return out
+}
+
+// modelNames returns the names of the models that a loop may use, sorted.
+func modelNames(c app.ModelsConfig) (out []string) {
+	for _, m := range c.Named() {
+		out = append(out, m.Model)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
 // judged returns the verdict of the gate for changed policies on the tasks that were played with both.
 func judged(modes []playMode, runs []replay.Result) (string, error) {
 	gate, err := evolve.NewGate(1)
@@ -106,88 +124,4 @@ func judged(modes []playMode, runs []replay.Result) (string, error) {
 		gate.Add(false, true)
 	}
 	return fmt.Sprintf("The gate says %s: %s.", gate.Verdict(), gate.Why()), nil
-}
-
-// policies returns the policies that apply in the repository: a server's, or the shipped ones with those of the commit
-// that is checked out in a clone.
-func (s *replaySource) policies(e *cli.Env) (*policies.Set, error) {
-	if s.server != nil {
-		return s.server.Policies(e.Ctx)
-	}
-	set := policies.ShippedSet()
-	head, err := s.clone.Head()
-	if err != nil || head == "" {
-		return set, err
-	}
-	all, err := s.clone.Files(e.Ctx, head)
-	if err != nil {
-		return nil, err
-	}
-	for name, file := range all {
-		if file.Link || !policies.IsFile(name) {
-			continue
-		}
-		b, err := s.clone.Blob(file.ID, maxSettings)
-		if err != nil {
-			return nil, err
-		}
-		p, err := policies.Parse(name, b)
-		if err != nil {
-			return nil, err
-		}
-		set = set.With(policies.Repository, p)
-	}
-	return set, nil
-}
-
-// taskLoop runs the whole loop on replay tasks.
-type taskLoop struct {
-	env      cli.Env
-	options  localrun.Options
-	settings sia.Settings // of the repository today
-	policies *policies.Set
-}
-
-// ids returns the ids of the policies, sorted.
-func (l *taskLoop) ids() (out []string) {
-	for _, p := range l.policies.All() {
-		out = append(out, p.ID())
-	}
-	slices.Sort(out)
-	return out
-}
-
-// asked returns the models that the loop may use, sorted.
-func (l *taskLoop) asked() (out []string) {
-	for _, m := range l.options.Models.Named() {
-		out = append(out, m.Model)
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-// play is a [replay.Loop].
-func (l *taskLoop) play(ctx context.Context, s replay.Stage) (replay.Result, error) {
-	env := l.env
-	env.Ctx = ctx
-	return localrun.Replay(&env, l.options, s, l.settings, l.policies)
-}
-
-// duelsOf returns a function that counts the replayed tasks in a data folder for the gate of changed policies.
-func duelsOf(dir string) func(repo, present, candidate string) (won, lost int, err error) {
-	return func(repo, present, candidate string) (won, lost int, err error) {
-		if _, err := os.Stat(filepath.Join(dir, "replay", url.PathEscape(repo))); errors.Is(err, fs.ErrNotExist) {
-			return 0, 0, nil // no runs yet
-		}
-		f, err := replay.OpenFolder(dir, repo)
-		if err != nil {
-			return 0, 0, err
-		}
-		runs, err := f.Runs()
-		if err != nil {
-			return 0, 0, err
-		}
-		won, lost = replay.Duels(runs, present, candidate)
-		return won, lost, nil
-	}
 }
