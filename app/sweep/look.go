@@ -194,8 +194,11 @@ func interventionComments(t sia.Task) (n int) {
 
 // checkboxes passes the text of a question to the intake, in case a checkbox was ticked.
 // It is unknown who ticked it, but only users with write access can edit the app's
-// comments.
+// comments. If commands need more than that, only a delivery tells who it was.
 func (l *Looker) checkboxes(ctx context.Context, t sia.Task, at sia.Origin, body string) error {
+	if !sia.Covers("write", t.Settings.Access.CommandPermission) {
+		return nil
+	}
 	return l.passOnQuestion(ctx, t, "boxes", at, sia.Edited{Body: body})
 }
 
