@@ -59,6 +59,7 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 		{"Halt", testHalt},
 		{"HaltOfPaused", testHaltOfPaused},
 		{"Heard", testHeard},
+		{"HeardOfOpenTasks", testHeardOfOpenTasks},
 		{"Forget", testForget},
 		{"ForgetGhost", testForgetGhost},
 		{"ForgetLoadsNamed", testForgetLoadsNamed},
