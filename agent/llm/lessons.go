@@ -71,12 +71,16 @@ var lessons = []lesson{
 
 	// https://github.com/pydantic/pydantic-ai/issues/2075
 	{in: inMessages, pattern: `expected .?thinking.? or .?redacted_thinking|content\[\]\.thinking`,
-		learn: func(t *trial, _ string) bool { return t.restrict(&t.noThinking) }},
+		learn: func(t *trial, _ string) bool {
+			was := t.noThinking
+			t.noThinking = true
+			return !was
+		}},
 	// https://github.com/openai/openai-agents-js/issues/546
 	{pattern: `invalid .?signature|signature.{0,40}invalid|encrypted.content.{0,80}(?:verif|decrypt|pars)|` +
 		`without its required|items are not persisted|item_id.{0,20}mismatch|` +
 		`corrupted thought signature|blocks .{0,40}cannot be modified`,
-		learn: func(t *trial, _ string) bool { return t.restrict(&t.noOpaque) }},
+		learn: func(t *trial, _ string) bool { return t.dropOpaque(t.req.Messages) }},
 
 	// https://github.com/avante-corp/avante.nvim/issues/2347
 	{in: inChat, pattern: `stream_options|include_usage`, form: "without stream_options"},
@@ -214,13 +218,6 @@ func (t *trial) adopt(form, weaker string) bool {
 		t.l.Weaker = append(t.l.Weaker, weaker)
 	}
 	return true
-}
-
-// restrict sets a restriction of this conversation; it reports false if it was set already.
-func (t *trial) restrict(from *bool) bool {
-	was := *from
-	*from = true
-	return !was
 }
 
 // switchTo changes the dialect, and reports whether it did.
