@@ -53,7 +53,7 @@ func (c *Client) callAdapting(ctx context.Context, req Request) (Response, *Erro
 		}
 		was := t.l.clone()
 		if n == maxLessons || !t.learn(err) {
-			if t.guessed && err.isNotServed() { // no guess was right: the first error is the most telling
+			if t.guessed && (err.isNotServed() || err.Kind == KindDialect) { // no guess was right: the first error is the most telling
 				return resp, first
 			}
 			c.saveWindow(before, t.l)

@@ -191,8 +191,8 @@ func (t *trial) learn(err *Error) bool {
 			return true
 		}
 	}
-	// The endpoint does not serve this dialect.
-	if t.auto && err.isNotServed() {
+	// The endpoint does not serve this dialect, or not for this model.
+	if t.auto && (err.isNotServed() || err.Kind == KindDialect) {
 		for _, p := range []Protocol{ProtocolChat, ProtocolResponses, ProtocolMessages} {
 			if t.switchTo(p) {
 				t.guessed = true

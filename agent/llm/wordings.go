@@ -61,6 +61,7 @@ var wordings = []wording{
 	{KindDialect, `use (?:the )?/v1/chat/completions|did you mean to use v1/chat/completions`},
 
 	{KindModeration, `content[_ ]?policy|content management policy|content_filter`},
+	{KindDialect, `unsupported_api_for_model|not accessible via the /|not support the .?/v1/`},
 	{KindModeration, `flagged|moderation`},
 	{KindModeration, `inappropriate content|data_inspection_failed|content exists risk|sensitive content`},
 	{KindModeration, `usage guidelines|violat\w+ (?:our|the) (?:usage )?polic`},

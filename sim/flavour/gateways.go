@@ -75,6 +75,22 @@ var gateways = []Flavour{
 			}
 			return 0, ""
 		}},
+	{Name: "Copilot: a model that is not in chat completions",
+		Source: "https://github.com/router-for-me/CLIProxyAPIPlus/issues/41", Paths: []string{Messages, Chat, Responses},
+		Client: Client{Speaks: "messages"}, Refuse: func(_ *Server, a Ask) (int, string) {
+			if a.Path == Messages {
+				return 0, ""
+			}
+			return http.StatusBadRequest, `{"error":{"message":"model claude-opus-5 is not accessible via the ` +
+				strings.TrimPrefix(a.Path, "/v1") + ` endpoint","code":"unsupported_api_for_model"}}`
+		}},
+	{Name: "Bedrock: a model that is only in Responses", Source: "https://github.com/enricoros/big-AGI/pull/1167",
+		Paths: []string{Responses, Chat}, Client: Client{Speaks: "responses"}, Refuse: func(_ *Server, a Ask) (int, string) {
+			if a.Path == Responses {
+				return 0, ""
+			}
+			return http.StatusBadRequest, Words("The model 'openai.gpt-5.6-terra' does not support the '" + Chat + "' API")
+		}},
 	{Name: "OpenRouter: a failure in the provider's words", Source: "https://github.com/OleksandrChekhovskyi/hax/pull/15",
 		Client: Client{Free: true, Apart: true}, Whole: sometimes(
 			`data: {"choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":"stop",` +
