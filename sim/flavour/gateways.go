@@ -63,6 +63,14 @@ var gateways = []Flavour{
 	{Name: "LiteLLM in front of Claude: marks are passed on",
 		Source: "https://docs.litellm.ai/docs/completion/prompt_caching",
 		Marked: true, Whole: passesOn},
+	// AnthropicChatCompleteStreamChunkTransform of @portkey-ai/gateway 1.15.2
+	{Name: "Portkey in front of Claude: cached tokens are counted beside the prompt",
+		Source: "https://www.npmjs.com/package/@portkey-ai/gateway", Marked: true, Extra: object{"provider": "anthropic"},
+		Usage: func(b Bill) object {
+			return object{"prompt_tokens": b.Input - b.Cached - b.Written, "cache_read_input_tokens": b.Cached,
+				"cache_creation_input_tokens": b.Written, "completion_tokens": b.Output, "total_tokens": b.Input + b.Output,
+				"prompt_tokens_details": object{"cached_tokens": b.Cached}}
+		}},
 	{Name: "a gateway that refuses marks", Source: "https://github.com/BerriAI/litellm/issues/7790", Whole: passesOn,
 		Client: Client{Weaker: "cache"}, Refuse: refuses("cache_control", "cache_control: Extra inputs are not permitted")},
 	{Name: "a gateway to a model that takes no lists", Source: "https://github.com/QuantumNous/new-api/issues/5982",

@@ -58,8 +58,12 @@ type cached struct {
 func (r Report) counts() (t Tokens) {
 	t.Input = int(r.Input)
 	t.Output = int(max(r.Completion, r.Output, r.CompletionDetails.Reasoning, r.OutputDetails.Reasoning))
-	if r.Prompt > 0 {
-		t.Input, t.Output = int(r.Prompt), max(t.Output, int(r.Total-r.Prompt))
+	prompt := r.Prompt
+	if beside := r.CacheRead + r.CacheCreated; beside > 0 && r.Total == prompt+r.Completion+beside {
+		prompt += beside // Portkey in front of Anthropic's dialect does not include them
+	}
+	if prompt > 0 {
+		t.Input, t.Output = int(prompt), max(t.Output, int(r.Total-prompt))
 	}
 	for _, c := range []cached{r.cached, r.PromptDetails, r.InputDetails} {
 		t.Cached = max(t.Cached, int(max(c.Cached, c.CacheHit, c.CacheRead)))
