@@ -17,10 +17,10 @@ type chatRequest struct {
 func encodeChat(c *Client, req Request, l Learned, limit int) ([]byte, error) {
 	var out chatRequest
 	out.Model = c.cfg.Model
-	if l.uses(formMaxTokens) {
-		out.MaxTokens = limit //nolint:staticcheck // deprecated by OpenAI, and all that some servers know
-	} else {
+	if l.uses(formNewMaxTokens) {
 		out.MaxCompletionTokens = limit
+	} else {
+		out.MaxTokens = limit //nolint:staticcheck // deprecated by OpenAI, and all that some servers know
 	}
 	if out.Stream = !l.uses(formNoStream); out.Stream && l.accepts("stream_options") {
 		out.StreamOptions = &openai.StreamOptions{IncludeUsage: true}

@@ -20,7 +20,7 @@ const (
 
 // Forms of a request other than the default. Leaving out a parameter or field is a form too: "without" and its name.
 const (
-	formMaxTokens      = "max_tokens"              // instead of max_completion_tokens, which older servers don't support
+	formNewMaxTokens   = "max_completion_tokens"   // instead of max_tokens, which OpenAI's reasoning models refuse
 	formExtendedOutput = "room for long thoughts"  // longer answers than usual, since one was cut off while thinking
 	formNoStream       = "no stream"               // the answer is not streamed
 	formNineIDs        = "nine-letter ids"         // also for call IDs that the model made itself

@@ -87,12 +87,12 @@ var lessons = []lesson{
 	// https://github.com/BerriAI/litellm/issues/4433
 	{pattern: `max_(?:completion_|output_)?tokens`, learn: (*trial).learnMaxOutput},
 	// https://github.com/editor-code-assistant/eca/issues/231
-	{in: inChat, pattern: `max_completion_tokens`, form: formMaxTokens},
+	{in: inChat, pattern: `max_completion_tokens`, form: formNewMaxTokens},
 	// https://github.com/RayBytes/ChatMock/issues/103
 	{in: inResponses, pattern: `max_output_tokens`, form: "without max_output_tokens"},
 	// https://github.com/openstory-so/openstory/issues/1317
 	{in: inChat, pattern: `can handle the requested parameters`, learn: func(t *trial, words string) bool {
-		return t.adopt(formMaxTokens, "") || t.learnSchema(words) || t.learnEffort(words)
+		return t.learnSchema(words) || t.learnEffort(words)
 	}},
 	// https://api-docs.deepseek.com/guides/json_mode
 	{pattern: `response_format|json_schema|json_object|structured output|json mode|schema|` +

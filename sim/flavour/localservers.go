@@ -11,7 +11,7 @@ import (
 // with the window, the prompt and the answer.
 func inWindow(n int, words string) func(*Server, Ask) (int, string) {
 	return func(_ *Server, a Ask) (int, string) {
-		most, _ := a.Body["max_completion_tokens"].(float64)
+		most, _ := a.Body["max_tokens"].(float64)
 		if prompt := tokensOf(a.Raw); prompt+int(most) > n {
 			return http.StatusBadRequest, Words(fmt.Sprintf(words, n, prompt, int(most)))
 		}
@@ -89,6 +89,14 @@ var localServers = []Flavour{
 		Message: eachCall(func(_, f object) { f["arguments"] = json.RawMessage(fmt.Sprint(f["arguments"])) })},
 	{Name: "llama.cpp: arguments are in a string twice", Source: "https://github.com/ggml-org/llama.cpp/issues/20202",
 		Message: eachCall(func(_, f object) { f["arguments"] = fmt.Sprintf("%q", f["arguments"]) })},
+	// openai/openai.go of ollama/ollama; the same in llama.cpp before 2025-05
+	{Name: "Ollama: only max_tokens is a bound", Source: "https://github.com/ollama/ollama/issues/18575",
+		Say: func(a Ask) Turn {
+			if _, bound := a.Body["max_tokens"].(float64); !bound { // an answer without an end
+				return Turn{Text: strings.Repeat("and so on ", 1<<20)}
+			}
+			return reading(a)
+		}},
 	{Name: "llama.cpp: a window of 8,192 tokens",
 		Source: "https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md",
 		Client: Client{Weaker: "8192"}, Refuse: func(s *Server, a Ask) (int, string) {
