@@ -71,6 +71,12 @@ var gateways = []Flavour{
 				"cache_creation_input_tokens": b.Written, "completion_tokens": b.Output, "total_tokens": b.Input + b.Output,
 				"prompt_tokens_details": object{"cached_tokens": b.Cached}}
 		}},
+	{Name: "CLIProxyAPI in front of Claude: what is written to the cache has another name",
+		Source: "https://github.com/router-for-me/CLIProxyAPI", Marked: true, Whole: passesOn,
+		Usage: func(b Bill) object {
+			return object{"prompt_tokens": b.Input, "completion_tokens": b.Output, "total_tokens": b.Input + b.Output,
+				"prompt_tokens_details": object{"cached_tokens": b.Cached, "cached_creation_tokens": b.Written}}
+		}},
 	{Name: "a gateway that refuses marks", Source: "https://github.com/BerriAI/litellm/issues/7790", Whole: passesOn,
 		Client: Client{Weaker: "cache"}, Refuse: refuses("cache_control", "cache_control: Extra inputs are not permitted")},
 	{Name: "a gateway to a model that takes no lists", Source: "https://github.com/QuantumNous/new-api/issues/5982",
@@ -93,7 +99,8 @@ var gateways = []Flavour{
 				strings.TrimPrefix(a.Path, "/v1") + ` endpoint","code":"unsupported_api_for_model"}}`
 		}},
 	{Name: "Bedrock: a model that is only in Responses", Source: "https://github.com/enricoros/big-AGI/pull/1167",
-		Paths: []string{Responses, Chat}, Client: Client{Speaks: "responses"}, Refuse: func(_ *Server, a Ask) (int, string) {
+		Paths: []string{Responses, Chat}, Client: Client{Speaks: "responses"},
+		Refuse: func(_ *Server, a Ask) (int, string) {
 			if a.Path == Responses {
 				return 0, ""
 			}

@@ -43,7 +43,7 @@ type thinking struct {
 }
 
 // cached is the cached part of a prompt, in the fields of OpenAI and OpenRouter, DeepSeek, Moonshot, and Anthropic,
-// also through LiteLLM.
+// also through LiteLLM, new-api and CLIProxyAPI.
 type cached struct {
 	Cached        Number `json:"cached_tokens"`
 	CacheHit      Number `json:"prompt_cache_hit_tokens"`
@@ -51,6 +51,7 @@ type cached struct {
 	CacheWrite    Number `json:"cache_write_tokens"`
 	CacheCreation Number `json:"cache_creation_tokens"`
 	CacheCreated  Number `json:"cache_creation_input_tokens"`
+	CachedWrite   Number `json:"cached_creation_tokens"`
 }
 
 // counts returns the counts as they are reported. Reasoning that xAI and Gemini count separately from the output of
@@ -67,7 +68,7 @@ func (r Report) counts() (t Tokens) {
 	}
 	for _, c := range []cached{r.cached, r.PromptDetails, r.InputDetails} {
 		t.Cached = max(t.Cached, int(max(c.Cached, c.CacheHit, c.CacheRead)))
-		t.Written = max(t.Written, int(max(c.CacheWrite, c.CacheCreation, c.CacheCreated)))
+		t.Written = max(t.Written, int(max(c.CacheWrite, c.CacheCreation, c.CacheCreated, c.CachedWrite)))
 	}
 	return t
 }
