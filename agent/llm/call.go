@@ -53,8 +53,8 @@ func (c *Client) callAdapting(ctx context.Context, req Request) (Response, *Erro
 		}
 		was := t.l.clone()
 		if n == maxLessons || !t.learn(err) {
-			if t.guessed && (err.isNotServed() || err.Kind == KindDialect) { // no guess was right: the first error is the most telling
-				return resp, first
+			if t.guessed && (err.isNotServed() || err.Kind == KindDialect) {
+				return resp, first // no guess was right: the first error is the most telling
 			}
 			c.saveWindow(before, t.l)
 			return resp, err
@@ -88,7 +88,7 @@ func (c *Client) logLesson(ctx context.Context, err *Error, was Learned, t *tria
 	case t.l.effort(t.effort) != was.effort(t.effort):
 		c.log.WarnContext(ctx, "model works with less than was asked for", "weaker", t.l.lessEffort(t.effort), "message",
 			err.Message)
-	case t.noThinking || t.opaqueAfter != "":
+	case t.noThinking || t.opaqueUpTo != "":
 		c.log.WarnContext(ctx, "model goes on without its earlier reasoning in this conversation", "message", err.Message)
 	default:
 		c.log.InfoContext(ctx, "model endpoint refuses a part of the protocol; asking in another form", "message",

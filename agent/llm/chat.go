@@ -74,8 +74,11 @@ func (c *Client) chatMessage(m Message, l Learned, ids func(string) string) map[
 	}
 	parts := m.Opaque.of(c.maker(ProtocolChat))
 	for _, p := range parts {
-		if p.Name == opaqueThink {
+		switch {
+		case p.Name == opaqueThink:
 			content = unquote(p.Raw) + content
+		case p.At == 0 && len(calls) > 0 && l.uses(formTextOrThought):
+			content = ""
 		}
 	}
 	switch {

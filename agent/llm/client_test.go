@@ -318,7 +318,8 @@ func TestStructuredOutputFallsBack(t *testing.T) {
 
 func TestEndpointQuirks(t *testing.T) {
 	c, got := picky(t, map[string]string{
-		`"max_tokens"`: "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+		`"max_tokens"`: "Unsupported parameter: 'max_tokens' is not supported with this model. " +
+			"Use 'max_completion_tokens' instead.",
 	}, "fine")
 	for range 2 {
 		if _, err := c.Complete(t.Context(), ask("x")); err != nil {

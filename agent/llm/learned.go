@@ -34,6 +34,8 @@ const (
 	formMergedTurns    = "merged turns"            // user messages are merged into the result or user message before
 	formOneCall        = "one call a turn"         // each call is a separate answer, followed by its result
 	formSystemAsUser   = "system as user"          // the system message is prepended to the first user message
+	formTypedItems     = "typed items"             // messages in Responses with their type, and lists as content
+	formTextOrThought  = "text or reasoning"       // answers with calls have their reasoning, and else their text
 	formEffort         = "effort "                 // followed by an effort, formAs and the effort that replaces it
 	formAs             = " as "
 	formSchemaWithout  = "schemas without " // followed by a keyword that tools' schemas must not have

@@ -66,6 +66,8 @@ var lessons = []lesson{
 	{in: inChat, pattern: `system role not supported|invalid message role: system|unexpected role .?system|` +
 		`role.{0,4} does not support .?system|only user,? (?:and )?assistant roles`,
 		form: formSystemAsUser},
+	// https://github.com/openclaw/openclaw/issues/6514
+	{in: inChat, pattern: `cannot pass both content and thinking`, form: formTextOrThought},
 	// https://github.com/openswarm-ai/openswarm/issues/24
 	{pattern: refusedKeyword.String(), learn: (*trial).learnKeywords},
 
@@ -96,7 +98,7 @@ var lessons = []lesson{
 	}},
 	// https://api-docs.deepseek.com/guides/json_mode
 	{pattern: `response_format|json_schema|json_object|structured output|json mode|schema|` +
-		`output_config|output_format|text\.format`,
+		`output_config|output_format|text\.format|failed to (?:initialize samplers|parse grammar)`,
 		learn: (*trial).learnSchema},
 	// https://github.com/OpenHands/software-agent-sdk/pull/1208
 	{in: inResponses, pattern: `encrypted.content|\binclude\b.{0,60}(?:unknown|support|permitted|recogni|valid)|` +
@@ -110,6 +112,8 @@ var lessons = []lesson{
 	{in: inResponses, pattern: `\bstrict\b`, form: "without strict"},
 	// https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html
 	{in: inResponses, pattern: `\bstore\b`, form: "without store"},
+	// https://github.com/Wei-Shaw/sub2api/issues/2150
+	{in: inResponses, pattern: `cannot determine type of .?item`, form: formTypedItems},
 	// https://docs.anthropic.com/en/docs/build-with-claude/adaptive-thinking
 	{in: inMessages, pattern: `adaptive`, form: "without adaptive"},
 	// https://docs.anthropic.com/en/docs/build-with-claude/effort

@@ -19,10 +19,10 @@ type conversationRestrictions struct {
 type restrictions struct {
 	noThinking bool
 	// Opaque parts of one answer and of those before it are left out: its fingerprint; everyAnswer: of all answers;
-	// "": of none. Later answers keep theirs. Claude's are bound to everything before them
-	// (https://platform.claude.com/docs/en/build-with-claude/preserved-thinking/prefix-checks), so a shortened conversation
+	// "": of none. Later answers keep theirs. Claude's are bound to everything before them, so a shortened conversation
 	// invalidates the earlier ones only.
-	opaqueAfter string
+	// https://platform.claude.com/docs/en/build-with-claude/preserved-thinking/prefix-checks
+	opaqueUpTo string
 }
 
 const everyAnswer = "*"
@@ -35,18 +35,18 @@ func (r *restrictions) dropOpaque(messages []Message) bool {
 	for _, m := range messages {
 		if f := m.Opaque.fingerprint(); f != "" {
 			last, later = f, later+1
-			if f == r.opaqueAfter {
+			if f == r.opaqueUpTo {
 				later = 0
 			}
 		}
 	}
 	switch {
-	case later == 0 || r.opaqueAfter == everyAnswer:
+	case later == 0 || r.opaqueUpTo == everyAnswer:
 		return false
-	case r.opaqueAfter != "" && later < soon:
+	case r.opaqueUpTo != "" && later < soon:
 		last = everyAnswer
 	}
-	r.opaqueAfter = last
+	r.opaqueUpTo = last
 	return true
 }
 
@@ -54,7 +54,7 @@ func (r *restrictions) dropOpaque(messages []Message) bool {
 func (r restrictions) withoutOpaque(messages []Message) []Message {
 	n := 0 // messages up to the last answer without
 	for i, m := range messages {
-		if f := m.Opaque.fingerprint(); f != "" && (f == r.opaqueAfter || r.opaqueAfter == everyAnswer) {
+		if f := m.Opaque.fingerprint(); f != "" && (f == r.opaqueUpTo || r.opaqueUpTo == everyAnswer) {
 			n = i + 1
 		}
 	}

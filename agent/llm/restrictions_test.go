@@ -45,7 +45,8 @@ func TestThinkingAfterAShortenedConversation(t *testing.T) {
 			all := s.Asks()
 			sent := strings.Count(all[len(all)-1].Raw, `"type":"thinking"`)
 			if refused := len(all) - 10; refused != c.refused || sent != c.sentAtEnd {
-				t.Errorf("%d refused, %d thinking blocks in the last request, want %d and %d", refused, sent, c.refused, c.sentAtEnd)
+				t.Errorf("%d refused, %d thinking blocks in the last request, want %d and %d", refused, sent, c.refused,
+					c.sentAtEnd)
 			}
 		})
 	}

@@ -20,6 +20,9 @@ type wording struct {
 // shorter conversation one that is throttled, even if the messages mention tokens. Real messages, with their sources,
 // are in testdata/wordings.txt.
 var wordings = []wording{
+	// These contain the model's own text, so they are matched first.
+	{KindMalformed, `failed to parse input at pos \d|error parsing tool call`},
+
 	{KindRateLimit, `please retry in [\d.]+ ?m?s`},
 	{KindQuota, `insufficient_quota|exceeded your current quota, please check your plan and billing`},
 	{KindQuota, `billing_hard_limit`},
@@ -58,12 +61,13 @@ var wordings = []wording{
 
 	{KindBadRequest, `unexpected endpoint or method`},
 	{KindDialect, `/v1/responses|v1/messages|responses api`},
+	{KindDialect, `unsupported_api_for_model|not accessible via the /|not support the .?/v1/`},
 	{KindDialect, `use (?:the )?/v1/chat/completions|did you mean to use v1/chat/completions`},
 
 	{KindModeration, `content[_ ]?policy|content management policy|content_filter`},
-	{KindDialect, `unsupported_api_for_model|not accessible via the /|not support the .?/v1/`},
 	{KindModeration, `flagged|moderation`},
 	{KindModeration, `inappropriate content|data_inspection_failed|content exists risk|sensitive content`},
+	{KindModeration, `considered high risk`},
 	{KindModeration, `usage guidelines|violat\w+ (?:our|the) (?:usage )?polic`},
 
 	{KindBadRequest, `max_(?:completion_)?tokens\W{0,2} must be less than or equal to`},
@@ -87,6 +91,7 @@ var wordings = []wording{
 	{KindContextLength, `default_max_tokens\W.{0,20}(?:should|must) be greater than 0`},
 	{KindContextLength, `prompt exceeds max length|exceeds max(?:imum)? length`},
 	{KindContextLength, `context[_ ](?:length|size|window)`},
+	{KindContextLength, `context shift is disabled`},
 	{KindContextLength, `range of input length should be`},
 	{KindContextLength, `input length and .?max_tokens.? exceed`},
 	{KindContextLength, `too many tokens|token limit exceeded|too many input tokens`},
@@ -165,7 +170,7 @@ func fitsStatus(k ErrorKind, status int) bool {
 		return status != http.StatusTooManyRequests && status != http.StatusUnauthorized
 	case KindModeration:
 		return status < 500
-	case KindNoTools: // llama.cpp uses 500
+	case KindNoTools, KindMalformed: // llama.cpp and Ollama use 500
 		return status <= http.StatusNotImplemented
 	}
 	return status >= 400 && status < 500 || status < 300

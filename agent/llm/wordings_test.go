@@ -85,6 +85,8 @@ func TestKinds(t *testing.T) {
 		{500, "tools param requires --jinja flag", KindNoTools},
 		{404, "No endpoints found that support tool use.", KindNoTools},
 		{503, "<html>does not support tools</html>", KindOverloaded},
+		{500, "Failed to parse input at pos 12: </tool_call> rate limit", KindMalformed},
+		{200, "error parsing tool call: raw='ls -R', err=invalid character 'l'", KindMalformed},
 		{404, "", KindBadRequest}, {422, "", KindBadRequest}, {200, "", KindOverloaded},
 		{500, "max_tokens must be at least 1, got -2755.", KindContextLength},
 		{500, "The decoder prompt (length 9) is longer than the maximum model length of 4.", KindContextLength},

@@ -74,8 +74,8 @@ func wantsPrefix(s *Server, a Ask) (int, string) {
 			b, _ := b.(object)
 			_, err := fmt.Sscanf(fmt.Sprint(b["thinking"]), "Hm %d", &n)
 			if err == nil && s.counts[fmt.Sprint("before ", n)] != before(all[:i]) {
-				return http.StatusBadRequest, Words(fmt.Sprintf("messages.%d.content.0: Invalid `signature` in `thinking` block. "+
-					"The block is bound to a different conversation. Remove the block, or set "+
+				return http.StatusBadRequest, Words(fmt.Sprintf("messages.%d.content.0: Invalid `signature` in `thinking` "+
+					"block. The block is bound to a different conversation. Remove the block, or set "+
 					"`thinking.block_binding.prefix_mismatch_behavior` to \"drop_block\".", i))
 			}
 		}

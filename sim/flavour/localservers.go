@@ -185,6 +185,36 @@ var localServers = []Flavour{
 			}
 			return 0, ""
 		}},
+	{Name: "llama.cpp: a call that its parser can't read", Source: "https://github.com/ggml-org/llama.cpp/issues/23838",
+		Client: Client{Free: true, Apart: true}, Whole: sometimes(
+			`data: {"error":{"code":500,"message":"Failed to parse input at pos 0: <|tool_call_start|>[read(path=` +
+				`'rate limit')]<|tool_call_end|>","type":"server_error"}}` + "\n\n")},
+	{Name: "gpt-oss: reasoning or text beside calls", Source: "https://github.com/openclaw/openclaw/issues/6514",
+		Opaque: func(n int) any { return object{"message": object{"reasoning_content": fmt.Sprintf("Hm %d.", n)}} },
+		Refuse: func(_ *Server, a Ask) (int, string) {
+			for _, m := range messagesOf(a) {
+				text, _ := m["content"].(string)
+				if m["tool_calls"] != nil && m["reasoning_content"] != nil && text != "" {
+					return http.StatusInternalServerError, Words("Jinja Exception: Cannot pass both content and thinking in an " +
+						"assistant message with tool calls! Put the analysis message in one or the other, but not both.")
+				}
+				if m["tool_calls"] != nil && m["reasoning_content"] == nil {
+					return http.StatusBadRequest, Words("the reasoning did not come back")
+				}
+			}
+			return 0, ""
+		}},
+	// examples/server/server-chat.cpp of ikawrakow/ik_llama.cpp, as in llama.cpp
+	{Name: "llama.cpp: items of Responses have a type", Source: "https://github.com/Wei-Shaw/sub2api/issues/2150",
+		Paths: []string{Responses}, Client: Client{Protocol: "responses"}, Refuse: func(_ *Server, a Ask) (int, string) {
+			for _, m := range messagesOf(a) {
+				if m["role"] == "assistant" && (m["type"] != "message" || !strings.Contains(fmt.Sprint(m["content"]),
+					"type:output_text")) {
+					return http.StatusInternalServerError, Words("Cannot determine type of 'item'")
+				}
+			}
+			return 0, ""
+		}},
 	{Name: "thoughts in the words", Source: "https://github.com/MiniMax-AI/MiniMax-M2",
 		Message: func(m object) string {
 			m["content"] = fmt.Sprintf("<think>\nIt may be <tool_call> that helps.\n</think>\n\n%s", m["content"])
