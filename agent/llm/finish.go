@@ -105,7 +105,9 @@ func nearLimit(output, limit int) bool { return limit > 0 && output >= limit*9/1
 // isAtLimit reports whether an answer has exactly as many tokens as allowed. ik_llama.cpp never reports that it cut an
 // answer off (server_task_result_cmpl_final in its examples/server/server-task.cpp). More tokens are no sign of it: some
 // endpoints do not limit the reasoning.
-func (a *answer) isAtLimit(limit int) bool { return a.usage != nil && limit > 0 && a.usage.Output == limit }
+func (a *answer) isAtLimit(limit int) bool {
+	return a.usage != nil && limit > 0 && a.usage.Output == limit
+}
 
 // isCutShort reports whether an answer has reached its limit and ends within a call. Ollama and others report "stop" or
 // "tool_calls" for that.
