@@ -96,6 +96,8 @@ var wordings = []wording{
 	{KindContextLength, `input length and .?max_tokens.? exceed`},
 	{KindContextLength, `too many tokens|token limit exceeded|too many input tokens`},
 
+	{KindBadRequest, `jinja exception`},
+
 	{KindUnknownModel, `model_not_found|model not found|no such model|unknown model|invalid model|not a valid model`},
 	{KindUnknownModel, `deploymentnotfound|deployment for this resource does not exist`},
 	{KindUnknownModel, `model .{1,200} (?:does not exist|was not found|is not found|not found|is not available)`},
@@ -170,7 +172,7 @@ func fitsStatus(k ErrorKind, status int) bool {
 		return status != http.StatusTooManyRequests && status != http.StatusUnauthorized
 	case KindModeration:
 		return status < 500
-	case KindNoTools, KindMalformed: // llama.cpp and Ollama use 500
+	case KindNoTools, KindMalformed, KindBadRequest: // llama.cpp and Ollama use 500
 		return status <= http.StatusNotImplemented
 	}
 	return status >= 400 && status < 500 || status < 300
@@ -183,7 +185,7 @@ var keyShape = lazyregexp.New(`\b(?:sk|pk|rk|key|gsk|xai)-[A-Za-z0-9_*.\-]{6,}|B
 // "key" or "token", which are words in their messages.
 const minSecret = 6
 
-// scrubText removes keys and control characters from an endpoint's message, and truncates it.
+// scrubText removes keys and control characters from an endpoint's message, makes it one line, and truncates it.
 func (c *Client) scrubText(s string) string {
 	if len(c.cfg.APIKey) >= minSecret {
 		s = strings.ReplaceAll(s, c.cfg.APIKey, "***")
@@ -195,6 +197,7 @@ func (c *Client) scrubText(s string) string {
 		}
 		return r
 	}, s)
+	s = strings.Join(strings.Fields(s), " ")
 	if len(s) > maxMessage {
 		s = strings.ToValidUTF8(s[:maxMessage], "") + "…"
 	}

@@ -85,6 +85,7 @@ func TestKinds(t *testing.T) {
 		{500, "tools param requires --jinja flag", KindNoTools},
 		{404, "No endpoints found that support tool use.", KindNoTools},
 		{503, "<html>does not support tools</html>", KindOverloaded},
+		{500, "Error: Jinja Exception: Conversation roles must alternate user/assistant", KindBadRequest},
 		{500, "Failed to parse input at pos 12: </tool_call> rate limit", KindMalformed},
 		{200, "error parsing tool call: raw='ls -R', err=invalid character 'l'", KindMalformed},
 		{404, "", KindBadRequest}, {422, "", KindBadRequest}, {200, "", KindOverloaded},
