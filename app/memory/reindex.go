@@ -226,14 +226,15 @@ func (x *rebuild) read(name string, b []byte) (r taskFromRecord, err error) {
 		return r, err
 	}
 	r.record = f.Record
-	r.task, r.unfinished, err = f.Task(x.repo.Installation, x.repo.Repo)
+	r.task, r.unfinished, err = f.Task(x.repo.Installation, x.repo.Repo, x.branches.now())
 	return r, err
 }
 
 // restore rebuilds one task with its log, unless it is in the database.
 func (x *rebuild) restore(ctx context.Context, r taskFromRecord) (isNew bool, err error) {
 	t := r.task
-	res, err := x.branches.store.Apply(ctx, t.ID, sia.Event{ID: restoreEvent + string(t.ID), At: r.record.At,
+	res, err := x.branches.store.Apply(ctx, t.ID, sia.Event{ID: restoreEvent + string(t.ID),
+		At:   memory.Earlier(r.record.At, x.branches.now()),
 		Fact: sia.Restored{Task: t, Show: r.unfinished}})
 	if err != nil {
 		return false, err
@@ -250,8 +251,9 @@ func (x *rebuild) restoreLog(ctx context.Context, t sia.Task, r *memory.Record, 
 	if err != nil {
 		return err
 	}
+	now := x.branches.now()
 	for _, d := range decisions {
-		if d.Task, d.Repo = t.ID, x.repo.ID; !isNew {
+		if d.Task, d.Repo, d.At = t.ID, x.repo.ID, memory.Earlier(d.At, now); !isNew {
 			continue
 		}
 		if err := x.branches.store.LogDecision(ctx, d); err != nil {
@@ -264,7 +266,7 @@ func (x *rebuild) restoreLog(ctx context.Context, t sia.Task, r *memory.Record, 
 		return err
 	}
 	for _, o := range outcomes {
-		o.Task, o.Repo = t.ID, x.repo.Repo
+		o.Task, o.Repo, o.At = t.ID, x.repo.Repo, memory.Earlier(o.At, now)
 		x.outcomes = append(x.outcomes, o)
 	}
 	evidence, err := decodeAll[lesson.Evidence](r.Evidence)
