@@ -3,6 +3,7 @@ package app_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -248,7 +249,7 @@ func learnSomething(t *testing.T, s *apptest.Stage, issue int) {
 		}
 	}
 	at := s.Clock.Now().UTC()
-	d := sia.Decision{ID: fmt.Sprintf("d-%d", issue), Task: task.ID, Repo: task.Repo.ID, Attempt: 1,
+	d := sia.Decision{ID: string(task.ID) + "/1/diagnose-v0", Task: task.ID, Repo: task.Repo.ID, Attempt: 1,
 		Type: sia.DecideTechnique, Policy: "technique/1",
 		Context: json.RawMessage(`{"pattern":"environment"}`), Options: json.RawMessage(`[]`), Choice: "fresh-start",
 		Propensity: 0.5, At: at, Outcome: "failed", Credit: -0.3}
@@ -460,6 +461,59 @@ func TestReindexUnfinished(t *testing.T) {
 		if i.Number == left && !slices.Contains(i.Labels, "sia:stopped") {
 			t.Errorf("GitHub shows %v", i.Labels)
 		}
+	}
+}
+
+// Whoever may push to the memory branch of one repository decides nothing in another, and has no say in budgets.
+func TestReindexForged(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass-after-sia")
+	first := resolve(t, s, "Greet the customers")
+	second := resolve(t, s, "Greet the customers again")
+	forge := func(issue int, change func(record map[string]any)) {
+		t.Helper()
+		name := fmt.Sprintf(".sia/tasks/%d.json", issue)
+		var file map[string]any
+		if err := json.Unmarshal([]byte(onMemory(t, s, name)), &file); err != nil {
+			t.Fatal(err)
+		}
+		record, _ := file["record"].(map[string]any)
+		change(record)
+		b, err := json.Marshal(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		push(t, s, apptest.MemoryBranch, map[string]string{name: string(b)})
+	}
+	ids := []string{"1006-1/1/decide-assign-v3", string(s.Task(first).ID) + "/3/decide-decompose-v900000"}
+	forge(first, func(record map[string]any) {
+		record["at"] = s.Clock.Now().AddDate(50, 0, 0)
+		var mine []sia.Decision
+		for _, id := range ids {
+			mine = append(mine, sia.Decision{ID: id, Type: sia.DecideAssign, Choice: "c", Reason: "mine"})
+		}
+		record["decisions"] = mine
+	})
+	forge(second, func(record map[string]any) {
+		task, _ := record["task"].(map[string]any)
+		task["credits"] = sia.Ledger{Spent: -90_000_000}
+	})
+	s.Lose()
+	got := s.Reindex("")
+	if got[0].Tasks != 1 || got[0].Decisions != 0 || !strings.Contains(fmt.Sprint(got[0].Problems), "-90000 credits") ||
+		!strings.Contains(fmt.Sprint(got[0].Problems), "did not make") {
+		t.Errorf("rebuilt %+v", got)
+	}
+	s.Restart()
+	ctx := context.Background()
+	for _, id := range ids {
+		if d, err := s.App.Store.Decision(ctx, id); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("restored %+v, %v", d, err)
+		}
+	}
+	spent, err := s.App.Store.TotalCreditsSpent(ctx, s.Clock.Now().Add(time.Minute), s.Clock.Now().AddDate(99, 0, 0))
+	if err != nil || spent != 0 {
+		t.Errorf("it counts %s in the future, %v", spent, err)
 	}
 }
 

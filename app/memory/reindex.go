@@ -16,6 +16,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"
 	"github.com/sia-bot/sia/sia/memory"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // ReindexResult counts what was rebuilt of one repository. It omits what was in the database already, which has
@@ -245,7 +246,8 @@ func (x *rebuild) restore(ctx context.Context, r taskFromRecord) (isNew bool, er
 	return isNew, x.restoreLog(ctx, t, r.record, isNew)
 }
 
-// restoreLog restores a task's decisions, outcomes and evidence.
+// restoreLog restores a task's decisions, outcomes and evidence. It leaves out a decision that the task can't have
+// made: its effect, which another task may have or this one may get, would obey it.
 func (x *rebuild) restoreLog(ctx context.Context, t sia.Task, r *memory.Record, isNew bool) error {
 	decisions, err := decodeAll[sia.Decision](r.Decisions)
 	if err != nil {
@@ -253,6 +255,10 @@ func (x *rebuild) restoreLog(ctx context.Context, t sia.Task, r *memory.Record, 
 	}
 	now := x.branches.now()
 	for _, d := range decisions {
+		if !t.MayHaveDecided(d.ID) {
+			x.problem("%s has a decision %q, which the task did not make; it is left out", t.ID, text.Clip(d.ID, 80))
+			continue
+		}
 		if d.Task, d.Repo, d.At = t.ID, x.repo.ID, memory.Earlier(d.At, now); !isNew {
 			continue
 		}
