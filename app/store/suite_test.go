@@ -74,6 +74,7 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 		{"OutcomesAtOnce", testOutcomesAtOnce},
 
 		{"LessonsAreKept", testLessonsKept},
+		{"LessonsAboutModels", testLessonsAboutModels},
 		{"LessonsAreFound", testLessonsFound},
 		{"LessonsOfOneRepository", testLessonsApart},
 		{"EvidenceCountsOnce", testEvidenceOnce},

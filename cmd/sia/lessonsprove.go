@@ -106,8 +106,6 @@ func (c *lessonsProveCmd) Run(e *cli.Env) (err error) {
 // checkProvable returns an error with the reason if a lesson can't be proved.
 func checkProvable(l lesson.Lesson) error {
 	switch {
-	case l.Kind == lesson.Model:
-		return fmt.Errorf("lesson %s is about a model: no attempt is told it, so telling it can't be proved", l.ID)
 	case l.State == lesson.Forgotten:
 		return fmt.Errorf("lesson %s was forgotten for good", l.ID)
 	case l.State == lesson.Merged:
