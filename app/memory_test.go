@@ -158,6 +158,47 @@ func TestPeopleEditMemory(t *testing.T) {
 	}
 }
 
+// SIA learns so many lessons that people add at a time, whether as bullets or as sections. The others stay in the file
+// as they are, and follow.
+func TestPeopleAddManyLessons(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass-after-sia")
+	resolve(t, s, "Greet the customers")
+	before := len(lessonsOf(t, s))
+	words := func(kind string, n int) string { // no two alike, which would be merged
+		w := kind + string([]rune{rune('a' + n/8), rune('a' + n%8)})
+		return w + "one " + w + "two " + w + "three " + w + "four.\n"
+	}
+	var bullets, sections strings.Builder
+	for n := range 60 {
+		fmt.Fprintf(&bullets, "- %s", words("Bullet", n))
+		fmt.Fprintf(&sections, "### Lesson %012x\n\n- **Lesson:** %s\n%s\n", 0xabc000+n, words("Section", n), words("Note", n))
+	}
+	file := strings.Replace(onMemory(t, s, lesson.Path), "## Add a lesson\n", "## Add a lesson\n\n"+bullets.String(), 1)
+	push(t, s, apptest.MemoryBranch, map[string]string{lesson.Path: file + "\n## Mine\n\n" + sections.String()})
+	if got := len(lessonsOf(t, s)) - before; got != 50 {
+		t.Errorf("%d lessons were learned at once", got)
+	}
+	head, err := s.App.Store.MemoryHead(context.Background(), repoID(t, s))
+	if err != nil || !strings.Contains(head.Warning, "70 lessons in `.sia/lessons.md` SIA has not learned yet") {
+		t.Errorf("nobody is told: %q, %v", head.Warning, err)
+	}
+	for round := range 3 {
+		file = onMemory(t, s, lesson.Path)
+		for n := range 60 {
+			for _, kind := range []string{"Bullet", "Section", "Note"} {
+				if is := strings.Count(file, words(kind, n)); is != 1 {
+					t.Fatalf("round %d: the file has %q %d times", round, words(kind, n), is)
+				}
+			}
+		}
+		push(t, s, apptest.MemoryBranch, map[string]string{lesson.Path: file + "\nA word.\n"})
+	}
+	if got := len(lessonsOf(t, s)) - before; got != 120 {
+		t.Errorf("%d lessons were learned in the end", got)
+	}
+}
+
 // Without a record of what SIA wrote last, a lesson that lessons.md does not show is new, not deleted.
 func TestLessonsOutliveTheirFile(t *testing.T) {
 	t.Parallel()

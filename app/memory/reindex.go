@@ -350,7 +350,7 @@ func (x *rebuild) lessons(ctx context.Context, git *gitops.Repo) error {
 			x.problem("%v", err)
 		}
 		now := x.branches.now()
-		for _, l := range sheet.Lessons {
+		for _, l := range sheet.Lessons[:min(len(sheet.Lessons), maxLessons)] { // the others wait there
 			l.Kind = cmp.Or(l.Kind, lesson.Discovery)
 			l.Words = lesson.Words(l.Text+" "+l.Context+" "+l.Correction, maxLessonWords)
 			l.Occurrences, l.CreatedAt, l.LastSeen = 1, now, now
