@@ -172,7 +172,8 @@ func TestPeopleAddManyLessons(t *testing.T) {
 	var bullets, sections strings.Builder
 	for n := range 60 {
 		fmt.Fprintf(&bullets, "- %s", words("Bullet", n))
-		fmt.Fprintf(&sections, "### Lesson %012x\n\n- **Lesson:** %s\n%s\n", 0xabc000+n, words("Section", n), words("Note", n))
+		fmt.Fprintf(&sections, "### Lesson %012x\n\n- **Lesson:** %s\n%s\n", 0xabc000+n, words("Section", n),
+			words("Note", n))
 	}
 	file := strings.Replace(onMemory(t, s, lesson.Path), "## Add a lesson\n", "## Add a lesson\n\n"+bullets.String(), 1)
 	push(t, s, apptest.MemoryBranch, map[string]string{lesson.Path: file + "\n## Mine\n\n" + sections.String()})
@@ -180,7 +181,7 @@ func TestPeopleAddManyLessons(t *testing.T) {
 		t.Errorf("%d lessons were learned at once", got)
 	}
 	head, err := s.App.Store.MemoryHead(context.Background(), repoID(t, s))
-	if err != nil || !strings.Contains(head.Warning, "70 lessons in `.sia/lessons.md` SIA has not learned yet") {
+	if err != nil || !strings.Contains(head.Warning, "SIA has not learned 70 lessons in `.sia/lessons.md` yet") {
 		t.Errorf("nobody is told: %q, %v", head.Warning, err)
 	}
 	for round := range 3 {

@@ -62,8 +62,8 @@ func (b *Branches) lessonFiles(
 			return out, err
 		}
 		if len(waiting) > 0 {
-			out.warning = strings.TrimSpace(out.warning + "\n\n" + fmt.Sprintf("%s in `%s` SIA has not learned yet, and keeps "+
-				"there as you wrote it: it learns at most %d at a time, and %d in all. Forget or archive others to make room.",
+			out.warning = strings.TrimSpace(out.warning + "\n\n" + fmt.Sprintf("SIA has not learned %s in `%s` yet, and "+
+				"keeps them as they are: it learns at most %d at a time, and has at most %d. Forget or archive others to make room.",
 				text.Count(len(waiting), "lesson"), lesson.Path, maxNewLessons, maxLessons))
 		}
 		if known, err = b.store.Lessons(ctx, repo.ID); err != nil {

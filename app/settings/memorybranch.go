@@ -55,7 +55,9 @@ func (f *Files) otherContent(ctx context.Context, installation int64, repo sia.R
 		return "", err
 	}
 	isMemory := slices.ContainsFunc(files, func(file gitops.File) bool {
-		return slices.ContainsFunc(memory.BranchPaths(), func(p string) bool { return strings.HasPrefix(file.Path+"/", p+"/") })
+		return slices.ContainsFunc(memory.BranchPaths(), func(p string) bool {
+			return strings.HasPrefix(file.Path+"/", p+"/")
+		})
 	})
 	if isMemory {
 		return "", nil

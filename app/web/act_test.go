@@ -142,7 +142,8 @@ func TestChangesToAcceptAreShown(t *testing.T) {
 	if strings.Contains(page, "\u202e") {
 		t.Error("what turns text around stands on the page")
 	}
-	if ask(t, h, member(), "POST /tasks/9-9", form("do", "accept-tests", "head", "c0ffee").Encode()); do.head != "c0ffee" {
+	ask(t, h, member(), "POST /tasks/9-9", form("do", "accept-tests", "head", "c0ffee").Encode())
+	if do.head != "c0ffee" {
 		t.Errorf("what is accepted is %q", do.head)
 	}
 }

@@ -236,8 +236,9 @@ func isOldLabel(current sia.Task, labelled time.Time) bool {
 // late what ended the task.
 const lateComment = time.Minute
 
-// answerOld answers a command that would start an ended task again if it was written before the task ended, and one that
-// would accept a head's tests if it was written before SIA asked about that head: GitHub may deliver it hours later.
+// answerOld answers a command that would start an ended task again if it was written before the task ended, and one
+// that would accept a head's tests if it was written before SIA asked about that head: GitHub may deliver it hours
+// later.
 func (t *intentRun) answerOld(ctx context.Context) (ended bool, err error) {
 	if !t.intent.Event.Origin.Command || t.intent.Changed.IsZero() || len(t.targets) == 0 {
 		return false, nil

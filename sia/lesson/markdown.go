@@ -58,8 +58,8 @@ func (l Lesson) hasSection() bool {
 // Markdown returns the new content of a repository's lessons.md, given its previous content or nil. It replaces the
 // sections of lessons where they are, appends new ones to the section of their kind, and removes bullets that became
 // lessons; users' text stays in its place. A merged lesson's place goes to the one that replaces it. Of the section of
-// kind [Model], which earlier versions wrote, only users' text is left. The sections of waiting lessons are kept as they
-// are. If the previous content cannot be parsed at all, or the new one would be too large to be, the error is a
+// kind [Model], which earlier versions wrote, only users' text is left. The sections of waiting lessons are kept as
+// they are. If the previous content cannot be parsed at all, or the new one would be too large to be, the error is a
 // *[BrokenFile], and the file must not be overwritten.
 func Markdown(repo int64, lessons []Lesson, previous []byte, waiting ...ID) ([]byte, error) {
 	if len(bytes.TrimSpace(previous)) == 0 {
