@@ -158,6 +158,48 @@ func TestPeopleEditMemory(t *testing.T) {
 	}
 }
 
+// SIA learns so many lessons that people add at a time, whether as bullets or as sections. The others stay in the file
+// as they are, and follow.
+func TestPeopleAddManyLessons(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass-after-sia")
+	resolve(t, s, "Greet the customers")
+	before := len(lessonsOf(t, s))
+	words := func(kind string, n int) string { // no two alike, which would be merged
+		w := kind + string([]rune{rune('a' + n/8), rune('a' + n%8)})
+		return w + "one " + w + "two " + w + "three " + w + "four.\n"
+	}
+	var bullets, sections strings.Builder
+	for n := range 60 {
+		fmt.Fprintf(&bullets, "- %s", words("Bullet", n))
+		fmt.Fprintf(&sections, "### Lesson %012x\n\n- **Lesson:** %s\n%s\n", 0xabc000+n, words("Section", n),
+			words("Note", n))
+	}
+	file := strings.Replace(onMemory(t, s, lesson.Path), "## Add a lesson\n", "## Add a lesson\n\n"+bullets.String(), 1)
+	push(t, s, apptest.MemoryBranch, map[string]string{lesson.Path: file + "\n## Mine\n\n" + sections.String()})
+	if got := len(lessonsOf(t, s)) - before; got != 50 {
+		t.Errorf("%d lessons were learned at once", got)
+	}
+	head, err := s.App.Store.MemoryHead(context.Background(), repoID(t, s))
+	if err != nil || !strings.Contains(head.Warning, "SIA has not learned 70 lessons in `.sia/lessons.md` yet") {
+		t.Errorf("nobody is told: %q, %v", head.Warning, err)
+	}
+	for round := range 3 {
+		file = onMemory(t, s, lesson.Path)
+		for n := range 60 {
+			for _, kind := range []string{"Bullet", "Section", "Note"} {
+				if is := strings.Count(file, words(kind, n)); is != 1 {
+					t.Fatalf("round %d: the file has %q %d times", round, words(kind, n), is)
+				}
+			}
+		}
+		push(t, s, apptest.MemoryBranch, map[string]string{lesson.Path: file + "\nA word.\n"})
+	}
+	if got := len(lessonsOf(t, s)) - before; got != 120 {
+		t.Errorf("%d lessons were learned in the end", got)
+	}
+}
+
 // Without a record of what SIA wrote last, a lesson that lessons.md does not show is new, not deleted.
 func TestLessonsOutliveTheirFile(t *testing.T) {
 	t.Parallel()
@@ -251,7 +293,7 @@ func learnSomething(t *testing.T, s *apptest.Stage, issue int) {
 		}
 	}
 	at := s.Clock.Now().UTC()
-	d := sia.Decision{ID: fmt.Sprintf("d-%d", issue), Task: task.ID, Repo: task.Repo.ID, Attempt: 1,
+	d := sia.Decision{ID: string(task.ID) + "/1/diagnose-v0", Task: task.ID, Repo: task.Repo.ID, Attempt: 1,
 		Type: sia.DecideTechnique, Policy: "technique/1",
 		Context: json.RawMessage(`{"pattern":"environment"}`), Options: json.RawMessage(`[]`), Choice: "fresh-start",
 		Propensity: 0.5, At: at, Outcome: "failed", Credit: -0.3}
@@ -458,6 +500,59 @@ func TestReindexUnfinished(t *testing.T) {
 		if i.Number == left && !slices.Contains(i.Labels, "sia:stopped") {
 			t.Errorf("GitHub shows %v", i.Labels)
 		}
+	}
+}
+
+// Whoever may push to the memory branch of one repository decides nothing in another, and has no say in budgets.
+func TestReindexForged(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass-after-sia")
+	first := resolve(t, s, "Greet the customers")
+	second := resolve(t, s, "Greet the customers again")
+	forge := func(issue int, change func(record map[string]any)) {
+		t.Helper()
+		name := fmt.Sprintf(".sia/tasks/%d.json", issue)
+		var file map[string]any
+		if err := json.Unmarshal([]byte(onMemory(t, s, name)), &file); err != nil {
+			t.Fatal(err)
+		}
+		record, _ := file["record"].(map[string]any)
+		change(record)
+		b, err := json.Marshal(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		push(t, s, apptest.MemoryBranch, map[string]string{name: string(b)})
+	}
+	ids := []string{"1006-1/1/decide-assign-v3", string(s.Task(first).ID) + "/3/decide-decompose-v900000"}
+	forge(first, func(record map[string]any) {
+		record["at"] = s.Clock.Now().AddDate(50, 0, 0)
+		var mine []sia.Decision
+		for _, id := range ids {
+			mine = append(mine, sia.Decision{ID: id, Type: sia.DecideAssign, Choice: "c", Reason: "mine"})
+		}
+		record["decisions"] = mine
+	})
+	forge(second, func(record map[string]any) {
+		task, _ := record["task"].(map[string]any)
+		task["credits"] = sia.Ledger{Spent: -90_000_000}
+	})
+	s.Lose()
+	got := s.Reindex("")
+	if got[0].Tasks != 1 || got[0].Decisions != 0 || !strings.Contains(fmt.Sprint(got[0].Problems), "-90000 credits") ||
+		!strings.Contains(fmt.Sprint(got[0].Problems), "did not make") {
+		t.Errorf("rebuilt %+v", got)
+	}
+	s.Restart()
+	ctx := context.Background()
+	for _, id := range ids {
+		if d, err := s.App.Store.Decision(ctx, id); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("restored %+v, %v", d, err)
+		}
+	}
+	spent, err := s.App.Store.TotalCreditsSpent(ctx, s.Clock.Now().Add(time.Minute), s.Clock.Now().AddDate(99, 0, 0))
+	if err != nil || spent != 0 {
+		t.Errorf("it counts %s in the future, %v", spent, err)
 	}
 }
 

@@ -234,6 +234,42 @@ func TestLateStart(t *testing.T) {
 	}
 }
 
+// TestLateAcceptance: a comment /sia accept-tests that was written before SIA asked about the present head and arrives
+// afterwards accepts nothing, and is answered once. One that was written after it does.
+func TestLateAcceptance(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "tampering-accepted")
+	s.Hold(apptest.Point{When: "before", Kind: sia.DoGate, Attempt: 1})
+	n := openLabelled(t, s, apptest.Owner)
+	s.Until()
+	s.Sim.DropDeliveries(func(d ghsim.Delivery) bool { return d.Event == "issue_comment" })
+	comment := func() {
+		_, err := s.Sim.Comment(apptest.Repo, n, apptest.Owner, "/sia accept-tests")
+		check(t, err)
+	}
+	comment()
+	s.Wait(2 * time.Minute)
+	s.Sim.DropDeliveries(nil)
+	s.Go()
+	s.Settle()
+	for range 2 {
+		s.Wait(2 * time.Hour)
+		s.Periodic("redeliver")
+		s.Settle()
+	}
+	if now := s.Task(n); !now.Gate.AwaitsPerson || len(now.Accepted) != 0 {
+		t.Errorf("it is %s, and accepted %v", now.State, now.Accepted)
+	}
+	if got := strings.Count(said(t, s, n), "This was written before SIA asked about"); got != 1 {
+		t.Errorf("it was answered %d times", got)
+	}
+	comment()
+	s.Settle()
+	if now := s.Task(n); now.State != sia.Passed || len(now.Accepted) != 1 {
+		t.Errorf("it is %s, and accepted %v", now.State, now.Accepted)
+	}
+}
+
 // TestStartAfterUnseenEnd: while SIA does not run, a person closes the pull request and later comments /sia start. SIA
 // finds the pull request closed, and then the comment arrives: it was written after the end, so it starts the task.
 func TestStartAfterUnseenEnd(t *testing.T) {

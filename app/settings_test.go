@@ -12,6 +12,7 @@ import (
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lesson"
 	"github.com/sia-bot/sia/sim/apptest"
 	"github.com/sia-bot/sia/sim/ghsim"
 )
@@ -268,6 +269,27 @@ func TestOwnersSettingsUnusable(t *testing.T) {
 			}
 			s.Go()
 		})
+	}
+}
+
+// The branch for memory that the owner's settings name is code in one of the repositories: SIA writes nothing there.
+func TestOwnersMemoryBranch(t *testing.T) {
+	t.Parallel()
+	s := shop(t, ownersStory)
+	push(t, s, "production", map[string]string{"shop.txt": "open\n"})
+	if _, err := s.Sim.PushFiles(apptest.OwnersRepo, "main", apptest.Owner, "Elsewhere",
+		map[string]string{".sia/config.yml": "label: resolve\nmemory: {branch: production}\n"}); err != nil {
+		t.Fatal(err)
+	}
+	s.Quiet()
+	task, _ := labelled(t, s, ownersLabel)
+	if task.Pause == nil || !strings.Contains(task.Pause.Reason, "memory is not written to `production`") {
+		t.Errorf("it is %s: %+v", task.State, task.Pause)
+	}
+	push(t, s, "production", map[string]string{"shop.txt": "closed\n"}) // read like an edit of memory
+	s.Quiet()
+	if text, err := s.Sim.File(apptest.Repo, "production", lesson.Path); err == nil {
+		t.Error("SIA wrote to production: ", text)
 	}
 }
 

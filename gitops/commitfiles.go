@@ -28,6 +28,9 @@ type FilesSpec struct {
 	Message string
 	// Author is also the committer.
 	Author Signature
+	// Holds are paths of which the branch must have one already, unless it is empty or absent; otherwise the error wraps
+	// [ErrOtherContent]. None: any branch will do.
+	Holds []string
 	// Update returns the files to write, by path; nil content removes a file. read returns the present content of a file
 	// of the branch, or [fs.ErrNotExist]. Update is called again with the new state when somebody else pushed in between,
 	// so its result must depend only on what it reads.
@@ -92,6 +95,10 @@ func (r *Repo) editFiles(ctx context.Context, o *packedObjects, parent plumbing.
 		return "", err
 	}
 	tree := trees[0]
+	now := newTreeFolders(o, tree)
+	if err := now.holds(s.Holds); err != nil {
+		return "", err
+	}
 	files, err := s.Update(func(name string) ([]byte, error) {
 		b, err := o.readFile(tree, name, maxUpdateFile)
 		if err != nil {
@@ -102,7 +109,6 @@ func (r *Repo) editFiles(ctx context.Context, o *packedObjects, parent plumbing.
 	if err != nil {
 		return "", fmt.Errorf("update files: %w", err)
 	}
-	now := newTreeFolders(o, tree)
 	e := treeEdits{}
 	var blobs []newObject
 	for name, content := range files {

@@ -71,6 +71,24 @@ func TestCommitFiles(t *testing.T) {
 	}
 }
 
+// A branch that should have some content is not changed if it has another.
+func TestCommitFilesMindsContent(t *testing.T) {
+	f := newFixture(t)
+	commit := func(branch string) error {
+		_, _, err := f.repo.CommitFiles(t.Context(), FilesSpec{Branch: branch, Message: "Remember",
+			Author: testSpec("").Author, Holds: []string{".sia/lessons.md", ".sia/tasks"},
+			Update: files(map[string][]byte{".sia/tasks/1.md": []byte(branch)})})
+		return err
+	}
+	for range 2 { // absent, then its own
+		must0(t, commit("notes"))
+	}
+	before := git(t, f.bare, "rev-parse", "main")
+	if err := commit("main"); !errors.Is(err, ErrOtherContent) || git(t, f.bare, "rev-parse", "main") != before {
+		t.Errorf("the code's branch: %v", err)
+	}
+}
+
 func TestCommitFilesKeepsMode(t *testing.T) {
 	f := newFixture(t)
 	sha, _, err := f.repo.CommitFiles(t.Context(), FilesSpec{

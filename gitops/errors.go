@@ -15,6 +15,8 @@ var (
 	ErrNotHere = errors.New("the commit is not in the mirror")
 	// ErrEmpty reports that there is nothing to commit.
 	ErrEmpty = errors.New("nothing changed")
+	// ErrOtherContent reports that a branch holds something else than it should.
+	ErrOtherContent = errors.New("the branch has other content")
 	// ErrTooLarge reports that a file is larger than the caller's limit.
 	ErrTooLarge = errors.New("file is larger than the limit")
 	// ErrTree reports that a tree is malformed, or larger or deeper than the limits. The files of a workspace may make

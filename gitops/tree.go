@@ -181,6 +181,19 @@ func (t *treeFolders) entry(name string) (treeEntry, error) {
 	return e, nil
 }
 
+// holds returns [ErrOtherContent] if the tree has entries, and none at any of the paths.
+func (t *treeFolders) holds(paths []string) error {
+	for _, p := range paths {
+		if e, err := t.entry(p); err != nil || e.mode != filemode.Empty {
+			return err
+		}
+	}
+	if len(paths) > 0 && len(t.folders[t.root]) > 0 {
+		return ErrOtherContent
+	}
+	return nil
+}
+
 // blockedBy returns the file, after edits, where a path needs a folder; "" means none.
 func (t *treeFolders) blockedBy(name string, edits treeEdits) (string, error) {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {

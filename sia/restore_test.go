@@ -86,3 +86,22 @@ func TestRestoreRefuses(t *testing.T) {
 		t.Errorf("what GitHub shows is not brought up to date: %v", r.Effects)
 	}
 }
+
+// A restored task has made no decision of another task, or of an effect that it may yet get.
+func TestMayHaveDecided(t *testing.T) {
+	task := Task{ID: "9-3", Version: 17}
+	for id, want := range map[string]bool{
+		"9-3/1/decide-assign-v3":                    true,
+		"9-3/1/decide-assign-v1017":                 true,
+		"9-3/2/rerun-0a":                            true,
+		"9-3/1/decide-assign-v1018":                 false,
+		"9-3/1/decide-assign-v99999999999999999999": false,
+		"9-33/1/decide-assign-v3":                   false,
+		"10-3/1/decide-assign-v3":                   false,
+		"":                                          false,
+	} {
+		if got := task.MayHaveDecided(id); got != want {
+			t.Errorf("%q: %v", id, got)
+		}
+	}
+}

@@ -1,6 +1,12 @@
 package sia
 
-import "github.com/sia-bot/sia/sia/text"
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/sia-bot/sia/sia/text"
+)
 
 // unrecorded is the maximum number of events that may have moved a task after its
 // memory was last written. Effect keys contain the version, and GitHub shows keys from
@@ -30,4 +36,20 @@ func (s *step) restore(f Restored) {
 	}
 	s.because("rebuilt from memory: %s, %s", text.Count(len(t.Attempts), "attempt"),
 		text.Count(len(t.Interventions), "intervention"))
+}
+
+var keyVersion = regexp.MustCompile(`-v(\d+)`)
+
+// MayHaveDecided reports whether a task that is restored from this record may have made the decision with an id. It
+// has not if the id is of another task, or of an effect that the restored task may yet get.
+func (t *Task) MayHaveDecided(id string) bool {
+	if !strings.HasPrefix(id, string(t.ID)+"/") {
+		return false
+	}
+	for _, v := range keyVersion.FindAllStringSubmatch(id, -1) {
+		if n, err := strconv.ParseInt(v[1], 10, 64); err != nil || n > t.Version+unrecorded {
+			return false
+		}
+	}
+	return true
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/memory"
 	"github.com/sia-bot/sia/sia/secret"
 )
 
@@ -68,7 +69,7 @@ func (b *Branches) Read(
 		return "", err
 	}
 	var read lessonSync
-	sha, _, err := mirror.CommitFiles(ctx, gitops.FilesSpec{
+	sha, err := b.commit(ctx, installation, repo, gitops.FilesSpec{
 		Branch: name, Author: bot, Message: messagePrefix + "lessons as people edited them",
 		Update: func(branch func(string) ([]byte, error)) (map[string][]byte, error) {
 			if read, err = b.lessonFiles(ctx, repo, branch, by); err != nil || read.edits == 0 {
@@ -86,6 +87,28 @@ func (b *Branches) Read(
 	return read.warning, b.store.SaveMemoryHead(ctx, repo.ID, store.MemoryHead{SHA: sha, Warning: read.warning})
 }
 
+// commit commits files to a memory branch. It refuses the default branch, and another one with other content: the
+// branch that the owner's settings name was checked in the owner's .github repository only.
+func (b *Branches) commit(
+	ctx context.Context, installation int64, repo sia.Repo, spec gitops.FilesSpec,
+) (sha string, err error) {
+	known, err := b.store.Repository(ctx, repo.ID)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return "", err
+	}
+	if spec.Branch == known.DefaultBranch {
+		return "", codeBranchError(spec.Branch)
+	}
+	if spec.Branch != sia.DefaultSettings().Memory.Branch { // nobody else uses the default
+		spec.Holds = memory.BranchPaths()
+	}
+	sha, _, err = b.mirror(installation, repo).CommitFiles(ctx, spec)
+	if errors.Is(err, gitops.ErrOtherContent) {
+		return "", codeBranchError(spec.Branch)
+	}
+	return sha, err
+}
+
 // Edited reads a repository's memory branch after somebody pushed to it.
 func (b *Branches) Edited(ctx context.Context, installation int64, repo sia.Repo, by sia.Actor) error {
 	set, err := b.settings.Settings(ctx, installation, repo)
@@ -93,6 +116,10 @@ func (b *Branches) Edited(ctx context.Context, installation int64, repo sia.Repo
 		return err
 	}
 	warning, err := b.Read(ctx, installation, repo, set.Memory.Branch, by)
+	var refused *sia.Error
+	if errors.As(err, &refused) && refused.Permanent { // tasks say so; a push to the code is none of memory
+		warning, err = refused.Message, nil
+	}
 	if warning != "" {
 		b.log.WarnContext(ctx, "memory can't be read whole", "repo", repo.String(), "why", warning)
 	}

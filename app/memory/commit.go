@@ -45,7 +45,7 @@ func (b *Branches) Commit(ctx context.Context, t sia.Task) (out sia.MemoryCommit
 	shown := sia.Masked(t, b.secrets.Mask) // all readers of the repository can read its memory
 	var warnings []string
 	var read lessonSync
-	sha, _, err := b.mirror(t.Installation, t.Repo).CommitFiles(ctx, gitops.FilesSpec{
+	sha, err := b.commit(ctx, t.Installation, t.Repo, gitops.FilesSpec{
 		Branch: t.Settings.Memory.Branch, Author: bot,
 		Message: fmt.Sprintf("%sissue #%d, %s after %s", messagePrefix, t.Issue, t.State,
 			text.Count(len(t.Attempts), "attempt")),

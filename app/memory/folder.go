@@ -56,14 +56,11 @@ func (b *Branches) WriteFiles(
 	if err != nil {
 		return "", err
 	}
-	if branch == r.DefaultBranch {
-		return "", codeBranchError(branch)
-	}
 	bot, err := b.github.Author(ctx, b.now())
 	if err != nil {
 		return "", err
 	}
-	sha, _, err = b.mirror(r.Installation, r.Repo).CommitFiles(ctx, gitops.FilesSpec{
+	return b.commit(ctx, r.Installation, r.Repo, gitops.FilesSpec{
 		Branch: branch, Author: bot, Message: messagePrefix + message,
 		Update: func(func(string) ([]byte, error)) (map[string][]byte, error) {
 			masked := map[string][]byte{}
@@ -73,7 +70,6 @@ func (b *Branches) WriteFiles(
 			return masked, nil
 		},
 	})
-	return sha, err
 }
 
 func (b *Branches) branchName(ctx context.Context, r store.Repository) (string, error) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // lessonSync is the result of reading a repository's lesson files, and their new contents.
@@ -43,21 +44,27 @@ func (b *Branches) lessonFiles(
 	}
 	sheet, err := lesson.Parse(repo.ID, file)
 	if err != nil {
-		out.warning = fmt.Sprintf("Lessons were not written to `%s`, which can't be read any more: %v. It is kept as it "+
-			"is; repair or delete it, and SIA writes it again.", lesson.Path, err)
+		out.warning = lessonsUnwritten(err)
 		return out, nil
 	}
 	out.warning = describeProblems(sheet)
-	if text, err := branch(instructionsPath); err == nil && strings.TrimSpace(string(text)) != "" {
+	if own, err := branch(instructionsPath); err == nil && strings.TrimSpace(string(own)) != "" {
 		out.warning = strings.TrimSpace(out.warning + "\n\n" + instructionsUnread)
 	}
+	var waiting []lesson.ID
 	if strings.TrimSpace(string(file)) != "" { // a deleted file is written again instead of deleting all lessons
 		before, err := lastWrittenLessons(repo, branch, known, sheet)
 		if err != nil {
 			return out, err
 		}
-		if out.edits, err = b.applyEdits(ctx, repo, lesson.Edits(repo.ID, before, sheet), known, by); err != nil {
+		out.edits, waiting, err = b.applyEdits(ctx, repo, lesson.Edits(repo.ID, before, sheet), known, by)
+		if err != nil {
 			return out, err
+		}
+		if len(waiting) > 0 {
+			out.warning = strings.TrimSpace(out.warning + "\n\n" + fmt.Sprintf("SIA has not learned %s in `%s` yet, and "+
+				"keeps them as they are: it learns at most %d at a time, and has at most %d. Forget or archive others to make room.",
+				text.Count(len(waiting), "lesson"), lesson.Path, maxNewLessons, maxLessons))
 		}
 		if known, err = b.store.Lessons(ctx, repo.ID); err != nil {
 			return out, err
@@ -66,7 +73,12 @@ func (b *Branches) lessonFiles(
 	for i := range known {
 		known[i] = known[i].Clean(b.secrets.Mask)
 	}
-	markdown, err := lesson.Markdown(repo.ID, known, file)
+	markdown, err := lesson.Markdown(repo.ID, known, file, waiting...)
+	var broken *lesson.BrokenFile
+	if errors.As(err, &broken) {
+		out.warning, out.edits = lessonsUnwritten(err), 0
+		return out, nil
+	}
 	if err != nil {
 		return out, err
 	}
@@ -78,6 +90,11 @@ func (b *Branches) lessonFiles(
 		slices.DeleteFunc(all, func(e lesson.Evidence) bool { return taskEvidenceKey.MatchString(e.Key) }))
 	out.files = map[string][]byte{lesson.Path: markdown, lesson.JSONPath: json}
 	return out, err
+}
+
+func lessonsUnwritten(err error) string {
+	return fmt.Sprintf("Lessons were not written to `%s`, which can't be read any more: %v. It is kept as it is; repair "+
+		"or delete it, and SIA writes it again.", lesson.Path, err)
 }
 
 // upgraded returns a repository's lessons. It stores those of earlier versions as lessons of this version.
@@ -119,30 +136,51 @@ func lastWrittenLessons(
 	return slices.DeleteFunc(slices.Clone(known), func(l lesson.Lesson) bool { return !shown[l.ID] }), nil
 }
 
-// applyEdits applies edits of users, and returns how many changed anything.
+// Limits of the lessons that people add in lessons.md: every task's memory, and every choice of lessons, reads all.
+const (
+	maxNewLessons = 50   // at a time
+	maxLessons    = 2000 // of a repository, without archived and forgotten ones
+)
+
+// applyEdits applies edits of users, all or none, and returns how many changed anything. waiting are lessons that
+// exceed the limits; the next reads apply their edits.
 func (b *Branches) applyEdits(
 	ctx context.Context, repo sia.Repo, edits []lesson.Edit, known []lesson.Lesson, by sia.Actor,
-) (n int, err error) {
-	all := make(map[lesson.ID]lesson.Lesson, len(known))
+) (n int, waiting []lesson.ID, err error) {
+	all, room := make(map[lesson.ID]lesson.Lesson, len(known)), maxLessons
 	for _, l := range known {
-		all[l.ID] = l
+		if all[l.ID] = l; l.Live() {
+			room--
+		}
 	}
+	added := 0
+	var put []lesson.Lesson
 	for _, e := range edits {
+		full := added == maxNewLessons || added >= room
+		if _, there := all[e.Lesson.ID]; full && !there && e.Kind == lesson.Added {
+			waiting = append(waiting, e.Lesson.ID)
+			continue
+		}
 		e.Lesson = e.Lesson.Clean(b.secrets.Mask)
 		changed := e.Apply(all, by, b.now())
 		if len(changed) == 0 {
 			continue
 		}
-		if err := b.store.PutLessons(ctx, repo.ID, changed...); err != nil {
-			return n, err
+		if _, there := all[changed[0].ID]; !there {
+			if full {
+				waiting = append(waiting, e.Lesson.ID)
+				continue
+			}
+			added++
 		}
+		put = append(put, changed...)
 		for _, l := range changed {
 			all[l.ID] = l
 		}
 		n++
 		b.log.InfoContext(ctx, "a person edited a lesson", "repo", repo.String(), "lesson", e.Lesson.ID, "edit", e.Kind)
 	}
-	return n, nil
+	return n, waiting, b.store.PutLessons(ctx, repo.ID, put...)
 }
 
 // describeProblems describes for users which parts of lessons.md can't be read; "" if all can.

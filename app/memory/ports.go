@@ -24,6 +24,7 @@ type Store interface {
 	RecordCoderOutcome(ctx context.Context, o store.CoderOutcome) error
 	RecordOutcome(ctx context.Context, o store.Outcome) (isNew bool, err error)
 	RecordTaskEnd(ctx context.Context, e store.TaskEnd) error
+	Repository(ctx context.Context, id int64) (store.Repository, error)
 	RestoreLessons(
 		ctx context.Context, repo int64, lessons []lesson.Lesson, evidence []lesson.Evidence,
 	) (restored int, err error)

@@ -16,6 +16,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"
 	"github.com/sia-bot/sia/sia/memory"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // ReindexResult counts what was rebuilt of one repository. It omits what was in the database already, which has
@@ -226,14 +227,15 @@ func (x *rebuild) read(name string, b []byte) (r taskFromRecord, err error) {
 		return r, err
 	}
 	r.record = f.Record
-	r.task, r.unfinished, err = f.Task(x.repo.Installation, x.repo.Repo)
+	r.task, r.unfinished, err = f.Task(x.repo.Installation, x.repo.Repo, x.branches.now())
 	return r, err
 }
 
 // restore rebuilds one task with its log, unless it is in the database.
 func (x *rebuild) restore(ctx context.Context, r taskFromRecord) (isNew bool, err error) {
 	t := r.task
-	res, err := x.branches.store.Apply(ctx, t.ID, sia.Event{ID: restoreEvent + string(t.ID), At: r.record.At,
+	res, err := x.branches.store.Apply(ctx, t.ID, sia.Event{ID: restoreEvent + string(t.ID),
+		At:   memory.Earlier(r.record.At, x.branches.now()),
 		Fact: sia.Restored{Task: t, Show: r.unfinished}})
 	if err != nil {
 		return false, err
@@ -244,14 +246,20 @@ func (x *rebuild) restore(ctx context.Context, r taskFromRecord) (isNew bool, er
 	return isNew, x.restoreLog(ctx, t, r.record, isNew)
 }
 
-// restoreLog restores a task's decisions, outcomes and evidence.
+// restoreLog restores a task's decisions, outcomes and evidence. It leaves out a decision that the task can't have
+// made: its effect, which another task may have or this one may get, would obey it.
 func (x *rebuild) restoreLog(ctx context.Context, t sia.Task, r *memory.Record, isNew bool) error {
 	decisions, err := decodeAll[sia.Decision](r.Decisions)
 	if err != nil {
 		return err
 	}
+	now := x.branches.now()
 	for _, d := range decisions {
-		if d.Task, d.Repo = t.ID, x.repo.ID; !isNew {
+		if !t.MayHaveDecided(d.ID) {
+			x.problem("%s has a decision %q, which the task did not make; it is left out", t.ID, text.Clip(d.ID, 80))
+			continue
+		}
+		if d.Task, d.Repo, d.At = t.ID, x.repo.ID, memory.Earlier(d.At, now); !isNew {
 			continue
 		}
 		if err := x.branches.store.LogDecision(ctx, d); err != nil {
@@ -264,7 +272,7 @@ func (x *rebuild) restoreLog(ctx context.Context, t sia.Task, r *memory.Record, 
 		return err
 	}
 	for _, o := range outcomes {
-		o.Task, o.Repo = t.ID, x.repo.Repo
+		o.Task, o.Repo, o.At = t.ID, x.repo.Repo, memory.Earlier(o.At, now)
 		x.outcomes = append(x.outcomes, o)
 	}
 	evidence, err := decodeAll[lesson.Evidence](r.Evidence)
@@ -342,7 +350,7 @@ func (x *rebuild) lessons(ctx context.Context, git *gitops.Repo) error {
 			x.problem("%v", err)
 		}
 		now := x.branches.now()
-		for _, l := range sheet.Lessons {
+		for _, l := range sheet.Lessons[:min(len(sheet.Lessons), maxLessons)] { // the others wait there
 			l.Kind = cmp.Or(l.Kind, lesson.Discovery)
 			l.Words = lesson.Words(l.Text+" "+l.Context+" "+l.Correction, maxLessonWords)
 			l.Occurrences, l.CreatedAt, l.LastSeen = 1, now, now

@@ -11,6 +11,7 @@ import (
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/config"
 	"github.com/sia-bot/sia/sia/invalid"
+	"github.com/sia-bot/sia/sia/memory"
 )
 
 // checkMemoryBranch rejects a memory branch that has other content: the default branch, or an existing one without
@@ -38,9 +39,6 @@ func (f *Files) checkMemoryBranch(
 	}}}, nil
 }
 
-// memoryPaths are prefixes of the paths of SIA's files on a memory branch.
-var memoryPaths = []string{".sia/tasks/", ".sia/lessons.md", ".sia/transcripts/", ".sia/metrics/"}
-
 // otherContent describes the content of a branch that is no memory, or returns "" if it is a memory branch or does
 // not exist.
 func (f *Files) otherContent(ctx context.Context, installation int64, repo sia.Repo, branch string) (string, error) {
@@ -56,10 +54,12 @@ func (f *Files) otherContent(ctx context.Context, installation int64, repo sia.R
 	if err != nil || len(files) == 0 {
 		return "", err
 	}
-	memory := slices.ContainsFunc(files, func(file gitops.File) bool {
-		return slices.ContainsFunc(memoryPaths, func(p string) bool { return strings.HasPrefix(file.Path, p) })
+	isMemory := slices.ContainsFunc(files, func(file gitops.File) bool {
+		return slices.ContainsFunc(memory.BranchPaths(), func(p string) bool {
+			return strings.HasPrefix(file.Path+"/", p+"/")
+		})
 	})
-	if memory {
+	if isMemory {
 		return "", nil
 	}
 	return "is there already and holds something else", nil

@@ -129,7 +129,9 @@ func TestChangesToAcceptAreShown(t *testing.T) {
 	apply(6, sia.Judged{SHA: "c0ffee", Looked: start.Add(6 * time.Minute), Verdict: sia.VerdictTampered, Explain: []string{
 		"The branch's rules could not be read, so every check that ran counts.",
 		"The attempt changed how it is checked: check.sh:1: failures of checks are ignored: `exit 0 # <b>\u202e`."}})
-	_, page := ask(t, pages(t, s, &doer{}), member(), "GET /tasks/9-9", "")
+	do := &doer{}
+	h := pages(t, s, do)
+	_, page := ask(t, h, member(), "GET /tasks/9-9", "")
 	for _, want := range []string{`value="accept-tests"`, "<code>/sia accept-tests</code>",
 		"<li><p>The branch&#39;s rules could not be read, so every check that ran counts.</p>",
 		"<li><p>check.sh:1: failures of checks are ignored: <code>exit 0 # &lt;b&gt;"} {
@@ -139,6 +141,10 @@ func TestChangesToAcceptAreShown(t *testing.T) {
 	}
 	if strings.Contains(page, "\u202e") {
 		t.Error("what turns text around stands on the page")
+	}
+	ask(t, h, member(), "POST /tasks/9-9", form("do", "accept-tests", "head", "c0ffee").Encode())
+	if do.head != "c0ffee" {
+		t.Errorf("what is accepted is %q", do.head)
 	}
 }
 

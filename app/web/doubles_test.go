@@ -24,6 +24,7 @@ type doer struct {
 	refuses lesson.Refused // why no lesson can be shared
 	shared  bool           // every lesson is shared
 	taken   bool           // and was taken back a moment ago
+	head    sia.SHA        // of the last form of a task
 }
 
 func (d *doer) note(by sia.Actor, what string) (string, error) {
@@ -33,7 +34,8 @@ func (d *doer) note(by sia.Actor, what string) (string, error) {
 	return "Heard: " + what, nil
 }
 
-func (d *doer) Say(_ context.Context, by sia.Actor, task sia.TaskID, line string) (string, error) {
+func (d *doer) Say(_ context.Context, by sia.Actor, task sia.TaskID, line string, head sia.SHA) (string, error) {
+	d.head = head
 	return d.note(by, string(task)+" "+line)
 }
 

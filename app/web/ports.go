@@ -57,8 +57,9 @@ type Reader interface {
 // by GitHub; the operator ([sia.Actor].Operator) needs none. The answer is for people: what happened, or why nothing
 // did.
 type Doer interface {
-	// Say gives a task a command, as in a comment, such as "/sia answer B".
-	Say(ctx context.Context, by sia.Actor, task sia.TaskID, line string) (answer string, err error)
+	// Say gives a task a command, as in a comment, such as "/sia answer B". head is the commit whose tests the page
+	// offers to accept; empty: the one that waits.
+	Say(ctx context.Context, by sia.Actor, task sia.TaskID, line string, head sia.SHA) (answer string, err error)
 	// Teach stores or forgets a lesson in a repository.
 	Teach(ctx context.Context, by sia.Actor, repo store.Repository, teach sia.Teach) (answer string, err error)
 	// EditLesson replaces a lesson with a draft and returns the resulting one. The error is [lesson.Refused] or a

@@ -162,7 +162,7 @@ func (s *site) sayToTask(r *http.Request) (note, error) {
 	if err != nil {
 		return note{}, err
 	}
-	answer, err := s.Do.Say(r.Context(), viewer.From(r.Context()).By(), t.ID, line)
+	answer, err := s.Do.Say(r.Context(), viewer.From(r.Context()).By(), t.ID, line, sia.SHA(r.PostForm.Get("head")))
 	return note{text: answer, back: back(r, own)}, err
 }
 

@@ -182,3 +182,26 @@ func TestIsOld(t *testing.T) {
 		}
 	}
 }
+
+// Acceptance of tests is about a commit: SIA asks about each anew.
+func TestWaitsSince(t *testing.T) {
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	var log []store.EventRecord
+	for i, f := range []sia.Fact{
+		sia.Judged{SHA: "a", Verdict: sia.VerdictTampered},
+		sia.Judged{SHA: "b", Verdict: sia.VerdictPending},
+		sia.Judged{SHA: "b", Verdict: sia.VerdictTampered},
+		sia.CheckSeen{SHA: "b"},
+		sia.Judged{SHA: "b", Verdict: sia.VerdictPending},
+		sia.Judged{SHA: "b", Verdict: sia.VerdictTampered},
+	} {
+		log = append(log, store.EventRecord{Event: sia.Event{At: at.Add(time.Duration(i) * time.Minute), Fact: f}})
+	}
+	log = append(log, store.EventRecord{Event: sia.Event{At: at, Fact: sia.Judged{SHA: "a"}}, Ignored: "late"})
+	if got := waitsSince("b", log); !got.Equal(at.Add(2 * time.Minute)) {
+		t.Errorf("it waits since %v", got)
+	}
+	if got := waitsSince("c", log); !got.IsZero() {
+		t.Errorf("a head without a verdict waits since %v", got)
+	}
+}

@@ -20,9 +20,11 @@ const operatorName = "whoever runs the server"
 
 func newPageEventID() string { return "page/" + rand.Text() }
 
-// Say gives a task a command from a page, written as in a comment. The answer, for people, reports what happened, or
-// why nothing did.
-func (in *Intake) Say(ctx context.Context, by sia.Actor, id sia.TaskID, line string) (answer string, err error) {
+// Say gives a task a command from a page, written as in a comment. head is the commit whose tests the page offers to
+// accept. The answer, for people, reports what happened, or why nothing did.
+func (in *Intake) Say(
+	ctx context.Context, by sia.Actor, id sia.TaskID, line string, head sia.SHA,
+) (answer string, err error) {
 	t, err := in.Store.Task(ctx, id)
 	if err != nil {
 		return "", err
@@ -35,6 +37,9 @@ func (in *Intake) Say(ctx context.Context, by sia.Actor, id sia.TaskID, line str
 	}
 	intent = intents[0]
 	intent.Event.ID, intent.Event.Origin = newPageEventID(), sia.Origin{}
+	if _, accepts := intent.Event.Fact.(sia.AcceptTests); accepts {
+		intent.Event.Fact = sia.AcceptTests{SHA: head}
+	}
 	if by.Operator {
 		intent.Event.Fact = operatorReason(intent.Event.Fact)
 	}

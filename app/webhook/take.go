@@ -236,30 +236,55 @@ func isOldLabel(current sia.Task, labelled time.Time) bool {
 // late what ended the task.
 const lateComment = time.Minute
 
-// answerOld answers a command that would start an ended task again if it was written before the task ended: GitHub may
-// deliver it hours later.
+// answerOld answers a command that would start an ended task again if it was written before the task ended, and one
+// that would accept a head's tests if it was written before SIA asked about that head: GitHub may deliver it hours
+// later.
 func (t *intentRun) answerOld(ctx context.Context) (ended bool, err error) {
-	switch t.intent.Event.Fact.(type) {
-	case sia.Start, sia.Retry:
-	default:
-		return false, nil
-	}
 	if !t.intent.Event.Origin.Command || t.intent.Changed.IsZero() || len(t.targets) == 0 {
 		return false, nil
 	}
-	current := t.targets[0].current
-	if !current.State.Final() || !t.intent.Changed.Before(current.Since) {
+	current, answer := t.targets[0].current, ""
+	var old func(log []store.EventRecord) bool
+	switch t.intent.Event.Fact.(type) {
+	case sia.Start, sia.Retry:
+		if !current.State.Final() || !t.intent.Changed.Before(current.Since) {
+			return false, nil
+		}
+		old = func(log []store.EventRecord) bool { return isOld(t.intent, current.Since, log) }
+		answer = "This was written before the task ended and arrived later, so nothing is started. `/sia start` starts " +
+			"the task again."
+	case sia.AcceptTests:
+		if !current.Gate.AwaitsPerson {
+			return false, nil
+		}
+		old = func(log []store.EventRecord) bool {
+			return t.intent.Changed.Before(waitsSince(current.Head, log).Truncate(time.Second)) // GitHub tells seconds
+		}
+		answer = "This was written before SIA asked about " + current.Head.Short() + " and arrived later, so nothing is " +
+			"accepted. Look at what that commit changes; `/sia accept-tests` accepts it."
+	default:
 		return false, nil
 	}
 	log, err := t.Store.Events(ctx, current.ID)
-	if err != nil {
-		return false, err
+	if err == nil && old(log) {
+		t.say(sia.Query{Topic: "say", Text: answer})
 	}
-	if isOld(t.intent, current.Since, log) {
-		t.say(sia.Query{Topic: "say", Text: "This was written before the task ended and arrived later, so nothing is " +
-			"started. `/sia start` starts the task again."})
+	return false, err
+}
+
+// waitsSince returns when SIA first saw that a person has to accept what a task's present head changes.
+func waitsSince(head sia.SHA, log []store.EventRecord) (since time.Time) {
+	for _, r := range slices.Backward(log) {
+		f, judged := r.Event.Fact.(sia.Judged)
+		switch {
+		case !judged || r.Ignored != "":
+		case f.SHA != head:
+			return since
+		case f.Verdict == sia.VerdictTampered:
+			since = r.Event.At
+		}
 	}
-	return false, nil
+	return since
 }
 
 // isOld reports whether a command was written before its task ended. If a command in a new comment ended the task, the

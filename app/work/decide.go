@@ -19,7 +19,7 @@ import (
 // answer if it is executed again.
 func (w *decisionWorker) decide(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	coders := w.Coders.Allowed(t.Settings)
-	d, err := w.Store.Decision(ctx, f.Key)
+	d, err := w.logged(ctx, t, f)
 	if errors.Is(err, store.ErrNotFound) {
 		d, err = w.decideNow(ctx, t, f, coders)
 	}
@@ -101,7 +101,21 @@ func (w *decisionWorker) decideNow(
 	if err := w.Store.LogDecision(ctx, d); err != nil {
 		return d, err
 	}
-	return w.Store.Decision(ctx, d.ID) // another worker may have been first
+	was, err := w.logged(ctx, t, f) // another worker may have been first
+	if errors.Is(err, store.ErrNotFound) {
+		return d, nil
+	}
+	return was, err
+}
+
+// logged returns the logged decision of an effect. The error wraps [store.ErrNotFound] if there is none, or if what is
+// logged under the effect's key answers another question or is of another task: nobody else decides for a task.
+func (w *decisionWorker) logged(ctx context.Context, t sia.Task, f sia.Effect) (sia.Decision, error) {
+	d, err := w.Store.Decision(ctx, f.Key)
+	if err == nil && (d.Task != t.ID || d.Type != f.Question) {
+		return sia.Decision{}, fmt.Errorf("decision %s of task %s: %w", d.ID, d.Task, store.ErrNotFound)
+	}
+	return d, err
 }
 
 // ruling is the policy in force for a decision that is made within another effect, and the context of the decision.

@@ -3,6 +3,7 @@ package work
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"testing"
@@ -235,6 +236,27 @@ func TestAnswersAreReadFromTheLog(t *testing.T) {
 				t.Error(diff, err)
 			}
 		})
+	}
+}
+
+// What another task has decided, or another question, is no answer.
+func TestNobodyElseDecides(t *testing.T) {
+	w, task := decider(t)
+	other := sia.NewTaskID(repo.ID, 2)
+	if _, err := w.Store.Apply(t.Context(), other, sia.Event{ID: "start", At: w.Now(),
+		Fact: sia.Start{Repo: repo, Issue: 2, Title: "Do it", DefaultBranch: "main"}}); err != nil {
+		t.Fatal(err)
+	}
+	f := sia.Effect{Key: "k", Question: sia.DecideAssign}
+	for _, d := range []sia.Decision{{ID: "k", Task: other, Type: f.Question},
+		{ID: "k2", Task: task.ID, Type: sia.DecideRecover}} {
+		if err := w.Store.LogDecision(t.Context(), d); err != nil {
+			t.Fatal(err)
+		}
+		f.Key = d.ID
+		if got, err := w.logged(t.Context(), task, f); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("%+v, %v", got, err)
+		}
 	}
 }
 

@@ -29,7 +29,7 @@ type Edit struct {
 func Edits(repo int64, before []Lesson, after MarkdownFile) []Edit {
 	file, err := Markdown(repo, before, nil)
 	if err != nil {
-		return nil // impossible: there is no previous content that could be broken
+		return nil // SIA wrote no such file: it is too large
 	}
 	written, err := Parse(repo, file)
 	if err != nil {

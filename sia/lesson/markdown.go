@@ -58,9 +58,10 @@ func (l Lesson) hasSection() bool {
 // Markdown returns the new content of a repository's lessons.md, given its previous content or nil. It replaces the
 // sections of lessons where they are, appends new ones to the section of their kind, and removes bullets that became
 // lessons; users' text stays in its place. A merged lesson's place goes to the one that replaces it. Of the section of
-// kind [Model], which earlier versions wrote, only users' text is left. If the previous content cannot be parsed at all,
-// the error is a *[BrokenFile], and the file must not be overwritten.
-func Markdown(repo int64, lessons []Lesson, previous []byte) ([]byte, error) {
+// kind [Model], which earlier versions wrote, only users' text is left. The sections of waiting lessons are kept as
+// they are. If the previous content cannot be parsed at all, or the new one would be too large to be, the error is a
+// *[BrokenFile], and the file must not be overwritten.
+func Markdown(repo int64, lessons []Lesson, previous []byte, waiting ...ID) ([]byte, error) {
 	if len(bytes.TrimSpace(previous)) == 0 {
 		previous = []byte(fileIntro)
 	}
@@ -68,6 +69,7 @@ func Markdown(repo int64, lessons []Lesson, previous []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	file.keep(waiting)
 	w := &markdownWriter{known: make(map[ID]Lesson, len(lessons)), notes: map[ID][]string{}, done: map[ID]bool{}}
 	for _, l := range lessons {
 		w.known[l.ID] = l
@@ -99,7 +101,12 @@ func Markdown(repo int64, lessons []Lesson, previous []byte) ([]byte, error) {
 			all = append(all, s.parts...)
 		}
 	}
-	return []byte(strings.Join(all, "\n\n") + "\n"), nil
+	out := []byte(strings.Join(all, "\n\n") + "\n")
+	if len(out) > maxSheet {
+		return nil, &BrokenFile{Problem{1, fmt.Errorf("with all lessons it has %d bytes; at most %d are read", len(out),
+			maxSheet)}}
+	}
+	return out, nil
 }
 
 // markdownWriter writes the file.

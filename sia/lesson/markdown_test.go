@@ -358,3 +358,13 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, file []byte) { checkOver(t, learned(), file) })
 }
+
+// SIA writes no file that it could not read again.
+func TestMarkdownIsReadAgain(t *testing.T) {
+	previous := strings.Repeat("We say so.\n", 8<<20/11)
+	out, err := lesson.Markdown(repo, learned(), []byte(previous))
+	var broken *lesson.BrokenFile
+	if !errors.As(err, &broken) {
+		t.Errorf("%d bytes, %v", len(out), err)
+	}
+}

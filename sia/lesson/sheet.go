@@ -32,7 +32,8 @@ type filePart struct {
 	heading string // of the section that it begins; "" if it begins none
 	lines   []string
 	bullets []bullet
-	lesson  *Lesson // nil unless it is a lesson's; then lines are users' notes on it
+	lesson  *Lesson  // nil unless it is a lesson's; then lines are users' notes on it
+	all     []string // of a lesson's part: its lines with the fields
 }
 
 // bullet is a user's bullet in the lines of a part, and the lesson that it becomes.
@@ -104,6 +105,19 @@ func Parse(repo int64, file []byte) (MarkdownFile, error) {
 		p.part(from, to)
 	}
 	return p.out, nil
+}
+
+// keep makes the sections of lessons unreadable, so that they are kept unchanged.
+func (f *MarkdownFile) keep(ids []ID) {
+	kept := make(map[ID]bool, len(ids))
+	for _, id := range ids {
+		kept[id] = true
+	}
+	for i, p := range f.parts {
+		if p.lesson != nil && kept[p.lesson.ID] {
+			f.parts[i], f.broken[p.lesson.ID] = filePart{lines: p.all}, true
+		}
+	}
 }
 
 // beginsPart reports whether a heading begins a part of the file: a section, or a lesson.
@@ -228,7 +242,7 @@ func (p *markdownParser) lesson(from, to int, id ID) filePart {
 	}
 	p.seen[id] = true
 	p.out.Lessons = append(p.out.Lessons, l)
-	return filePart{lines: notes, bullets: p.bullets(notes), lesson: &l}
+	return filePart{lines: notes, bullets: p.bullets(notes), lesson: &l, all: p.lines[from:to]}
 }
 
 // fields parses the fields of a lesson; notes are the other lines.

@@ -313,6 +313,12 @@ func TranscriptPath(t sia.Task, attempt int) string {
 	return fmt.Sprintf("%stranscripts/%d/%d.md", memoryFolder, t.Issue, attempt)
 }
 
+// BranchPaths returns the files and folders that a branch has if it is a memory branch.
+func BranchPaths() []string {
+	return []string{".sia/tasks", ".sia/lessons.md", ".sia/lessons.json", ".sia/transcripts", ".sia/metrics",
+		".sia/replay"}
+}
+
 // BrokenFile is the error for an unreadable memory file, most likely one edited by a user. The file must be kept. Line
 // is 1-based; 0 when unknown.
 type BrokenFile struct {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/sia-bot/sia/sia"
@@ -60,14 +61,18 @@ var ErrNoRecord = errors.New("the file has no “record”, so the task can't be
 
 // Task returns the task as history: ended, with no work in progress. A task that had not ended is stopped, and
 // unfinished is true. The installation and repository are the current ones, the issue is the file's. The state passed
-// is accepted only if the record confirms it: an attempt passed on its head, or a user's push did.
-func (f File) Task(installation int64, repo sia.Repo) (t sia.Task, unfinished bool, err error) {
+// is accepted only if the record confirms it: an attempt passed on its head, or a user's push did. An
+// impossible amount is an error, and times of the task after now become now: its costs count in the budgets.
+func (f File) Task(installation int64, repo sia.Repo, now time.Time) (t sia.Task, unfinished bool, err error) {
 	if f.Record == nil {
 		return t, false, ErrNoRecord
 	}
 	t = f.Record.Task
 	if t.Issue < 1 || t.Issue != f.Issue {
 		return t, false, fmt.Errorf("the file is about issue %d and its record about %d", f.Issue, t.Issue)
+	}
+	if err := restrain(reflect.ValueOf(&t).Elem(), now); err != nil {
+		return t, false, err
 	}
 	t.ID, t.Repo, t.Installation = sia.NewTaskID(repo.ID, t.Issue), repo, installation
 	if t.Next != nil && t.State == sia.Announced {
@@ -79,7 +84,7 @@ func (f File) Task(installation int64, repo sia.Repo) (t sia.Task, unfinished bo
 	case t.State == sia.Passed && last != nil && (t.PassedOn(t.Head) || t.HeadBy != (sia.Actor{})):
 	default:
 		unfinished = true
-		t.State, t.Ended, t.Since = sia.Stopped, Rebuilt, f.Record.At
+		t.State, t.Ended, t.Since = sia.Stopped, Rebuilt, Earlier(f.Record.At, now)
 		if last != nil && last.Outcome == "" {
 			last.Outcome, last.Reason = sia.AttemptCancelled, "SIA's database was lost before it was judged"
 		}
@@ -93,6 +98,49 @@ func (f File) Task(installation int64, repo sia.Repo) (t sia.Task, unfinished bo
 		endParts(&t.Attempts[i])
 	}
 	return t, unfinished, nil
+}
+
+// maxAmount limits each amount of a record, so that databases can add up many of them.
+const maxAmount = 1e9 * sia.Credit
+
+// restrain returns an error if v contains an amount that no task can have, and sets its times after now to now.
+func restrain(v reflect.Value, now time.Time) error {
+	switch x := v.Addr().Interface().(type) {
+	case *sia.Credits:
+		if *x < 0 || *x > maxAmount {
+			return fmt.Errorf("the record has an amount of %s credits", *x)
+		}
+		return nil
+	case *time.Time:
+		*x = Earlier(*x, now)
+		return nil
+	}
+	var err error
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := 0; i < v.NumField() && err == nil; i++ {
+			if v.Type().Field(i).IsExported() {
+				err = restrain(v.Field(i), now)
+			}
+		}
+	case reflect.Slice:
+		for i := 0; i < v.Len() && err == nil; i++ {
+			err = restrain(v.Index(i), now)
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			err = restrain(v.Elem(), now)
+		}
+	}
+	return err
+}
+
+// Earlier returns the earlier one of two times. A record of a time after now states now.
+func Earlier(a, now time.Time) time.Time {
+	if a.After(now) {
+		return now.UTC()
+	}
+	return a
 }
 
 // endParts clears an attempt's work in progress: running parts and pending questions.

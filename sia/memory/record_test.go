@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -15,6 +17,9 @@ import (
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/memory"
 )
+
+// now is when tasks are rebuilt.
+var now = time.Date(2126, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // rebuilt writes a task's file and rebuilds the task from it.
 func rebuilt(t *testing.T, task sia.Task) (sia.Task, bool) {
@@ -27,7 +32,7 @@ func rebuilt(t *testing.T, task sia.Task) (sia.Task, bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, unfinished, err := f.Task(4, sia.Repo{ID: 99, Owner: "acme", Name: "bookings"})
+	got, unfinished, err := f.Task(4, sia.Repo{ID: 99, Owner: "acme", Name: "bookings"}, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,12 +122,35 @@ func TestRebuildRefuses(t *testing.T) {
 	}
 	other := f
 	other.Issue = 2
-	if _, _, err := other.Task(4, sia.Repo{ID: 99}); err == nil || !strings.Contains(err.Error(), "issue 2") {
+	if _, _, err := other.Task(4, sia.Repo{ID: 99}, now); err == nil || !strings.Contains(err.Error(), "issue 2") {
 		t.Errorf("a record of another issue: %v", err)
 	}
 	f.Record = nil
-	if _, _, err := f.Task(4, sia.Repo{ID: 99}); !errors.Is(err, memory.ErrNoRecord) {
+	if _, _, err := f.Task(4, sia.Repo{ID: 99}, now); !errors.Is(err, memory.ErrNoRecord) {
 		t.Errorf("no record: %v", err)
+	}
+}
+
+// People can edit a record: its amounts can't free a budget, or break the sum of all, and its times can't count in
+// budgets to come.
+func TestRebuildRestrains(t *testing.T) {
+	for name, change := range map[string]func(*sia.Task){
+		"spent":   func(t *sia.Task) { t.Credits.Spent = -90 },
+		"budget":  func(t *sia.Task) { t.Credits.Budget = -1 },
+		"overrun": func(t *sia.Task) { t.Credits.Overrun = math.MaxInt64 },
+		"attempt": func(t *sia.Task) { t.Attempts[0].Cost = -1 },
+		"part":    func(t *sia.Task) { t.Attempts[0].Parts = []sia.Part{{Cost: -1}} },
+	} {
+		f := memory.File{Issue: 1, Record: &memory.Record{Task: story()}}
+		change(&f.Record.Task)
+		if _, _, err := f.Task(4, sia.Repo{ID: 99}, now); err == nil || !strings.Contains(err.Error(), "amount") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	task := story()
+	task.CreatedAt, task.Attempts[0].EndedAt = now.Add(time.Hour), now.AddDate(100, 0, 0)
+	if got, _ := rebuilt(t, task); !got.CreatedAt.Equal(now) || !got.Attempts[0].EndedAt.Equal(now) {
+		t.Errorf("from the future: %v, %v", got.CreatedAt, got.Attempts[0].EndedAt)
 	}
 }
 
