@@ -41,7 +41,7 @@ func (l *Looker) Runs() bool { return l.box != nil }
 
 // Wanted describes a change to check.
 type Wanted struct {
-	Repository string // owner/name, case-insensitive
+	Repository string // a key of it, case-insensitive, with a slash; no other repository may ever have the same one
 	Base, Head string // commits
 	// images of services that its tests need, in addition to those in its workflow files
 	Services []string
