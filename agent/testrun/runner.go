@@ -63,6 +63,11 @@ type Runner struct {
 	// Want are images of services that tests need, in addition to those in the workflow files. It must be set before the
 	// first run.
 	Want []string
+	// Base is the only tree whose code may fill dependencies folders that several trees use: see [Runner.Separate]. Nil:
+	// any tree's may. It must be set before the first run.
+	Base *Tree
+	// Head are the files of the tree that is compared with Base.
+	Head Files
 	// Near allows the use of similar dependencies that were fetched before. It must be set before the first run.
 	Near bool
 	// Now returns the current time. It must be set before the first run.
@@ -212,6 +217,36 @@ func (r *Runner) build() string { return filepath.Join(r.dir, "build") }
 // deps returns a dependencies folder.
 func (r *Runner) deps(name string) string { return filepath.Join(r.dir, "deps", name) }
 
+// Separate returns the suite of a tree with the dependencies folder that it may use: the one that Base fills, or, if
+// Base declares other dependencies, a folder of Head.
+func (r *Runner) Separate(l Language, s Suite, t Files) Suite {
+	if r.Base == nil || !s.Executes || maps.Equal(manifests(l, t), manifests(l, r.Base.Files)) {
+		return s
+	}
+	return r.setApart(s)
+}
+
+// setApart returns a suite with the dependencies folder of Head.
+func (r *Runner) setApart(s Suite) Suite {
+	h := sha256.New()
+	for _, p := range slices.Sorted(maps.Keys(r.Head)) {
+		fmt.Fprintf(h, "%q %v\n", p, r.Head[p])
+	}
+	s.Deps, s.apart = s.Deps+"-"+hex.EncodeToString(h.Sum(nil)[:16]), true
+	return s
+}
+
+// manifests returns the files of a tree that declare dependencies.
+func manifests(l Language, t Files) Files {
+	out := Files{}
+	for p, f := range t {
+		if l.IsManifest(p) {
+			out[p] = f
+		}
+	}
+	return out
+}
+
 // depsOf returns the name of a suite's dependencies folder.
 func (r *Runner) depsOf(s Suite) string {
 	if r.Near {
@@ -328,8 +363,9 @@ func (r *Runner) Fetches(ctx context.Context, l Language, s Suite, t Files) bool
 func (r *Runner) Fetching() time.Duration { return time.Duration(r.fetching.Load()) }
 
 // Fetch fetches a suite's dependencies, once for each state of the manifests. This is the only step in which code of
-// the repository, such as a package's setup, has a network. If no registry can be reached, the dependencies installed
-// on the machine are used. why is the reason of a failure; after that, no fetch is tried for half an hour.
+// the repository, such as a package's setup, has a network; if it may run, it is the code of Base, or the folder is
+// that of Head. If no registry can be reached, the dependencies installed on the machine are used. why is the reason of
+// a failure; after that, no fetch is tried for half an hour.
 func (r *Runner) Fetch(ctx context.Context, l Language, s Suite, t Tree) (why string, err error) {
 	mark := r.fetchedMark(l, s, t.Files)
 	if s.Prepare == "" || r.fetched(s, mark) {
@@ -371,12 +407,18 @@ func (r *Runner) Install(ctx context.Context, l Language, s Suite, t Tree) (why 
 	return r.fill(ctx, s, t, s.Installed, nil, mark)
 }
 
-// fill runs the script that fills a suite's folder, and sets the mark.
+// fill runs the script that fills a suite's folder, in the tree or in Base, and sets the mark.
 func (r *Runner) fill(
 	ctx context.Context, s Suite, t Tree, script string, hosts []string, mark string,
 ) (why string, err error) {
 	if err := r.seedNear(s); err != nil {
 		return "", err
+	}
+	if b := r.Base; b != nil && s.Executes && !s.apart && t.At != b.At {
+		t = *b // it declares the same
+		if err := t.At.Set(ctx, t.Files, nil, s.Links); err != nil {
+			return "", err
+		}
 	}
 	c, err := r.command(s, t.At.Dir, script)
 	if err != nil {
@@ -411,8 +453,14 @@ func (r *Runner) RunPrepared(ctx context.Context, l Language, s Suite, t Tree) (
 		if rep, err = r.Run(ctx, l, s, t.At.Dir); err != nil {
 			return rep, "", err
 		}
-		if !rep.Lacks(l) || r.Prepared(ctx, l, s, t.Files) {
+		if !rep.Lacks(l) {
 			return rep, "", nil
+		}
+		if r.Prepared(ctx, l, s, t.Files) {
+			if r.Base == nil || !s.Executes || s.apart || t.At == r.Base.At {
+				return rep, "", nil
+			}
+			s = r.setApart(s) // the tree needs more than Base, such as Surefire's provider for the first test
 		}
 		if why, err := r.Fetch(ctx, l, s, t); err != nil || why != "" {
 			rep.unfetched(l, why) // the tree needs dependencies that are unavailable
