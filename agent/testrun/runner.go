@@ -41,6 +41,7 @@ const (
 	suiteTimeout = 5 * time.Minute  // for the build and all runs at one end, by default
 	maxCache     = 4 << 30          // bytes of build caches, after which they are cleared
 	maxDeps      = 8                // kept dependencies folders, by last use
+	maxShared    = 8 << 30          // bytes of a dependencies folder for all states, after which it is cleared
 	logTail      = 4 << 10          // bytes of output that explain a failure
 )
 
@@ -309,7 +310,7 @@ func (r *Runner) FetchAgain(l Language, s Suite, t Files) error {
 	return nil
 }
 
-// fetchedMark returns the file that marks a suite's dependencies as fetched.
+// fetchedMark returns the file that marks a suite's dependencies as fetched. It contains the name of their folder.
 func (r *Runner) fetchedMark(l Language, s Suite, t Files) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %q\n", s.Prepare, r.depsOf(s))
@@ -425,7 +426,8 @@ func (r *Runner) fill(
 		return "", err
 	}
 	c.Mounts[0].Writable, c.Hosts = true, hosts
-	c.Limits = sandbox.Limits{Time: FetchTimeout, Output: 2 * logTail}
+	c.Limits = sandbox.Limits{Time: FetchTimeout, Output: 2 * logTail,
+		Disk: maxShared + 2*maxCache + maxTreeBytes} // with what is there already
 	res, err := r.box.Run(ctx, c)
 	if err != nil {
 		return "", fmt.Errorf("fetch what tests depend on: %w", err)
@@ -436,7 +438,8 @@ func (r *Runner) fill(
 	if !res.OK() {
 		return fmt.Sprintf("%s: %s", res, Tail(string(res.Output))), nil
 	}
-	if err := errors.Join(os.MkdirAll(filepath.Dir(mark), 0o700), os.WriteFile(mark, nil, 0o600)); err != nil {
+	err = errors.Join(os.MkdirAll(filepath.Dir(mark), 0o700), os.WriteFile(mark, []byte(r.depsOf(s)), 0o600))
+	if err != nil {
 		return "", fmt.Errorf("note what was fetched: %w", err)
 	}
 	return "", nil
@@ -490,11 +493,9 @@ func LongTail(log string, limit int) string {
 	return strings.ToValidUTF8(log, "")
 }
 
-// TrimCache clears the build caches if they have grown large.
-func (r *Runner) TrimCache(ctx context.Context) error {
-	build := r.build()
-	var total int64
-	err := filepath.WalkDir(build, func(_ string, d fs.DirEntry, err error) error {
+// folderSize returns the total size of a folder's files.
+func folderSize(ctx context.Context, dir string) (total int64, err error) {
+	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -506,19 +507,65 @@ func (r *Runner) TrimCache(ctx context.Context) error {
 		}
 		return nil
 	})
-	if err != nil || total < maxCache {
+	return total, err
+}
+
+// TrimCache clears the build caches if they have grown large.
+func (r *Runner) TrimCache(ctx context.Context) error {
+	if total, err := folderSize(ctx, r.build()); err != nil || total < maxCache {
 		return err
 	}
 	r.caches.Lock()
 	defer r.caches.Unlock()
-	if err := sandbox.RemoveAll(build); err != nil {
+	if err := sandbox.RemoveAll(r.build()); err != nil {
 		return fmt.Errorf("trim build caches: %w", err)
 	}
 	return nil
 }
 
-// TrimDeps removes the least recently used dependencies folders. No test may run at the same time.
-func (r *Runner) TrimDeps() error {
-	// A folder for one state has a dash in its name; others are shared.
-	return sandbox.Prune(r.deps(""), "*-*", r.Now(), func(newer int, _ time.Duration) bool { return newer >= maxDeps })
+// TrimDeps removes the least recently used dependencies folders for one state, and large ones for all states. No test
+// may run at the same time.
+func (r *Runner) TrimDeps(ctx context.Context) error {
+	// A folder for one state has a dash in its name.
+	err := sandbox.Prune(r.deps(""), "*-*", r.Now(), func(newer int, _ time.Duration) bool { return newer >= maxDeps })
+	if err != nil {
+		return err
+	}
+	if r.Fetching() > 0 { // otherwise none has grown
+		if err := r.trimShared(ctx); err != nil {
+			return fmt.Errorf("trim dependencies: %w", err)
+		}
+	}
+	// A run creates the folder again, so the marks of removed ones go, too.
+	prepared := filepath.Join(r.dir, "prepared")
+	marks, _ := os.ReadDir(prepared) // there may be none
+	for _, mark := range marks {
+		file := filepath.Join(prepared, mark.Name())
+		deps, err := os.ReadFile(file)
+		if err == nil && !strings.HasSuffix(file, failedSuffix) && !exists(r.deps(string(deps))) {
+			err = os.Remove(file)
+		}
+		if err != nil {
+			return fmt.Errorf("trim dependencies: %w", err)
+		}
+	}
+	return nil
+}
+
+// trimShared clears the dependencies folders for all states that are larger than maxShared.
+func (r *Runner) trimShared(ctx context.Context) error {
+	folders, err := os.ReadDir(r.deps(""))
+	for _, d := range folders {
+		if strings.Contains(d.Name(), "-") {
+			continue
+		}
+		total, err := folderSize(ctx, r.deps(d.Name()))
+		if err == nil && total > maxShared {
+			err = sandbox.RemoveAll(r.deps(d.Name()))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return err
 }

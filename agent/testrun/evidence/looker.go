@@ -84,7 +84,7 @@ func (l *Looker) with(ctx context.Context, w Wanted, look func(Spec) error) erro
 	if err := look(s); err != nil {
 		return err
 	}
-	return errors.Join(r.TrimDeps(), r.TrimCache(ctx))
+	return errors.Join(r.TrimDeps(ctx), r.TrimCache(ctx))
 }
 
 // maxUnused is the time after which an unused repository's folder is removed.
