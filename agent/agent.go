@@ -45,6 +45,7 @@ type Input struct {
 	Shown        []string           // test files that an earlier attempt wrote to reproduce the fault
 	Past         []locate.Commit    // changes of the newest commits of the base, newest first; nil: unknown
 
+	Key    string `json:"-"` // identifies the repository for what is kept for other attempts; "": Repo
 	Dir    string `json:"-"` // work tree; the agent changes files only in it
 	OnBase bool   // Dir is the unchanged commit of the base branch, so the result of setup is kept for other attempts
 	// images of services that its commands need, in addition to those in its workflow files

@@ -175,6 +175,7 @@ func TestSetupIsKeptAndCannotBePoisoned(t *testing.T) {
 		t.Errorf("with other locks: %s", b.rec.notes())
 	}
 	for of, change := range map[string]func(*bench){"another repository": func(b *bench) { b.in.Repo += "-2" },
+		"another repository that later has the name": func(b *bench) { b.in.Key = "1/2" },
 		"other commands": func(b *bench) { b.in.Setup = append(slices.Clone(setup), "true") }} {
 		if b, _ = try("1", "true", change); b.rec.notes() != "setup without network, kept" {
 			t.Errorf("of %s: %s", of, b.rec.notes())
@@ -183,7 +184,7 @@ func TestSetupIsKeptAndCannotBePoisoned(t *testing.T) {
 	if left, err := os.ReadDir(filepath.Join(cache, "builds")); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v %v", left, err)
 	}
-	if kept, err := os.ReadDir(filepath.Join(cache, "setups")); err != nil || len(kept) != 4 {
+	if kept, err := os.ReadDir(filepath.Join(cache, "setups")); err != nil || len(kept) != 5 {
 		t.Errorf("kept: %v %v", kept, err)
 	}
 }

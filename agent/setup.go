@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -152,7 +153,7 @@ func (w *attemptRunner) findKept(in Input) (ready bool, err error) {
 	if w.commands.cacheDir == "" {
 		return false, nil
 	}
-	key, err := w.setupKey(in.Repo, in.Setup)
+	key, err := w.setupKey(cmp.Or(in.Key, in.Repo), in.Setup)
 	if err != nil {
 		return false, err
 	}

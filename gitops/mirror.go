@@ -47,7 +47,7 @@ func (m *mirror) lock(ctx context.Context, name string) (func(), error) {
 	if err := os.MkdirAll(m.dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make mirror: %w", err)
 	}
-	return lock(ctx, filepath.Join(m.dir, name))
+	return Lock(ctx, filepath.Join(m.dir, name))
 }
 
 // current returns the present generation, and makes the first one.

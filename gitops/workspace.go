@@ -62,7 +62,7 @@ func (r *Repo) Workspace(ctx context.Context, dir, sha string) (*Workspace, erro
 	id := hex.EncodeToString(sum[:16])
 	w := &Workspace{repo: r, dir: dir, base: base[0], state: filepath.Join(r.cache.dir, statesDir, id)}
 	// All directories share a few locks, so that no lock files need to be removed.
-	unlock, err := lock(ctx, filepath.Join(r.cache.dir, locksDir, id[:3]))
+	unlock, err := Lock(ctx, filepath.Join(r.cache.dir, locksDir, id[:3]))
 	if err != nil {
 		return nil, fmt.Errorf("make workspace: %w", err)
 	}

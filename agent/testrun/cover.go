@@ -45,6 +45,7 @@ func (r *Runner) Cover(ctx context.Context, t Tree, tests []locate.Test) ([]loca
 		if !ok {
 			continue
 		}
+		suite = r.Separate(l, suite, t.Files)
 		if err := t.At.Set(ctx, t.Files, nil, suite.Links); err != nil {
 			return nil, err
 		}

@@ -73,7 +73,7 @@ done
 		fmt.Fprintf(&fetch, "%[1]s -Dmaven.test.failure.ignore=true test </dev/null || %[1]s test-compile </dev/null || "+
 			"exit\n", mvn)
 	}
-	return Suite{Script: run.String(), Prepare: fetch.String(), Deps: "java",
+	return Suite{Script: run.String(), Prepare: fetch.String(), Deps: "java", Executes: true,
 		Hosts: []string{"repo.maven.apache.org", "repo1.maven.org"}}, true
 }
 

@@ -57,6 +57,9 @@ type Suite struct {
 	Eager   bool     // fetch before the first run, instead of only when a dependency is missing
 	Hosts   []string // registries for Prepare, without ports; the first one is contacted first
 	Deps    string   // name of the dependencies folder; with Eager, one for each state of the manifests
+	// Executes means that Prepare or Installed may run code of the tree, which can write what it wants into that folder.
+	Executes bool
+	apart    bool // Deps is the folder of one head
 	// Near is the name of a folder for similar dependencies; "": none.
 	Near string
 	// Whole is the file that such a folder contains once it is complete.

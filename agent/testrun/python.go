@@ -91,7 +91,7 @@ func (l Python) Suite(tree Files, tests []string, read ReadFile) (Suite, bool) {
 		Env: []string{"PYTHONPATH=" + pythonPath(tree, names), "PYTHONDONTWRITEBYTECODE=1"}}
 	if speaks || len(manifests) > 0 {
 		s.Deps = "python-" + gitops.BlobID(int64(len(state)), strings.NewReader(state))
-		s.Eager, s.Hosts = true, []string{"pypi.org", "files.pythonhosted.org"}
+		s.Eager, s.Executes, s.Hosts = true, true, []string{"pypi.org", "files.pythonhosted.org"}
 		s.Prepare = l.fetch(tree, manifests, needs, speaks)
 		s.Installed = "python3 - " + depsAt + "/site <<'END'\n" + pythonInstalled + "END\n"
 	}

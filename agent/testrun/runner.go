@@ -41,6 +41,7 @@ const (
 	suiteTimeout = 5 * time.Minute  // for the build and all runs at one end, by default
 	maxCache     = 4 << 30          // bytes of build caches, after which they are cleared
 	maxDeps      = 8                // kept dependencies folders, by last use
+	maxShared    = 8 << 30          // bytes of a dependencies folder for all states, after which it is cleared
 	logTail      = 4 << 10          // bytes of output that explain a failure
 )
 
@@ -63,6 +64,11 @@ type Runner struct {
 	// Want are images of services that tests need, in addition to those in the workflow files. It must be set before the
 	// first run.
 	Want []string
+	// Base is the only tree whose code may fill dependencies folders that several trees use: see [Runner.Separate]. Nil:
+	// any tree's may. It must be set before the first run.
+	Base *Tree
+	// Head are the files of the tree that is compared with Base.
+	Head Files
 	// Near allows the use of similar dependencies that were fetched before. It must be set before the first run.
 	Near bool
 	// Now returns the current time. It must be set before the first run.
@@ -212,6 +218,36 @@ func (r *Runner) build() string { return filepath.Join(r.dir, "build") }
 // deps returns a dependencies folder.
 func (r *Runner) deps(name string) string { return filepath.Join(r.dir, "deps", name) }
 
+// Separate returns the suite of a tree with the dependencies folder that it may use: the one that Base fills, or, if
+// Base declares other dependencies, a folder of Head.
+func (r *Runner) Separate(l Language, s Suite, t Files) Suite {
+	if r.Base == nil || !s.Executes || maps.Equal(manifests(l, t), manifests(l, r.Base.Files)) {
+		return s
+	}
+	return r.setApart(s)
+}
+
+// setApart returns a suite with the dependencies folder of Head.
+func (r *Runner) setApart(s Suite) Suite {
+	h := sha256.New()
+	for _, p := range slices.Sorted(maps.Keys(r.Head)) {
+		fmt.Fprintf(h, "%q %v\n", p, r.Head[p])
+	}
+	s.Deps, s.apart = s.Deps+"-"+hex.EncodeToString(h.Sum(nil)[:16]), true
+	return s
+}
+
+// manifests returns the files of a tree that declare dependencies.
+func manifests(l Language, t Files) Files {
+	out := Files{}
+	for p, f := range t {
+		if l.IsManifest(p) {
+			out[p] = f
+		}
+	}
+	return out
+}
+
 // depsOf returns the name of a suite's dependencies folder.
 func (r *Runner) depsOf(s Suite) string {
 	if r.Near {
@@ -274,7 +310,7 @@ func (r *Runner) FetchAgain(l Language, s Suite, t Files) error {
 	return nil
 }
 
-// fetchedMark returns the file that marks a suite's dependencies as fetched.
+// fetchedMark returns the file that marks a suite's dependencies as fetched. It contains the name of their folder.
 func (r *Runner) fetchedMark(l Language, s Suite, t Files) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %q\n", s.Prepare, r.depsOf(s))
@@ -328,8 +364,9 @@ func (r *Runner) Fetches(ctx context.Context, l Language, s Suite, t Files) bool
 func (r *Runner) Fetching() time.Duration { return time.Duration(r.fetching.Load()) }
 
 // Fetch fetches a suite's dependencies, once for each state of the manifests. This is the only step in which code of
-// the repository, such as a package's setup, has a network. If no registry can be reached, the dependencies installed
-// on the machine are used. why is the reason of a failure; after that, no fetch is tried for half an hour.
+// the repository, such as a package's setup, has a network; if it may run, it is the code of Base, or the folder is
+// that of Head. If no registry can be reached, the dependencies installed on the machine are used. why is the reason of
+// a failure; after that, no fetch is tried for half an hour.
 func (r *Runner) Fetch(ctx context.Context, l Language, s Suite, t Tree) (why string, err error) {
 	mark := r.fetchedMark(l, s, t.Files)
 	if s.Prepare == "" || r.fetched(s, mark) {
@@ -371,19 +408,26 @@ func (r *Runner) Install(ctx context.Context, l Language, s Suite, t Tree) (why 
 	return r.fill(ctx, s, t, s.Installed, nil, mark)
 }
 
-// fill runs the script that fills a suite's folder, and sets the mark.
+// fill runs the script that fills a suite's folder, in the tree or in Base, and sets the mark.
 func (r *Runner) fill(
 	ctx context.Context, s Suite, t Tree, script string, hosts []string, mark string,
 ) (why string, err error) {
 	if err := r.seedNear(s); err != nil {
 		return "", err
 	}
+	if b := r.Base; b != nil && s.Executes && !s.apart && t.At != b.At {
+		t = *b // it declares the same
+		if err := t.At.Set(ctx, t.Files, nil, s.Links); err != nil {
+			return "", err
+		}
+	}
 	c, err := r.command(s, t.At.Dir, script)
 	if err != nil {
 		return "", err
 	}
 	c.Mounts[0].Writable, c.Hosts = true, hosts
-	c.Limits = sandbox.Limits{Time: FetchTimeout, Output: 2 * logTail}
+	c.Limits = sandbox.Limits{Time: FetchTimeout, Output: 2 * logTail,
+		Disk: maxShared + 2*maxCache + maxTreeBytes} // with what is there already
 	res, err := r.box.Run(ctx, c)
 	if err != nil {
 		return "", fmt.Errorf("fetch what tests depend on: %w", err)
@@ -394,7 +438,8 @@ func (r *Runner) fill(
 	if !res.OK() {
 		return fmt.Sprintf("%s: %s", res, Tail(string(res.Output))), nil
 	}
-	if err := errors.Join(os.MkdirAll(filepath.Dir(mark), 0o700), os.WriteFile(mark, nil, 0o600)); err != nil {
+	err = errors.Join(os.MkdirAll(filepath.Dir(mark), 0o700), os.WriteFile(mark, []byte(r.depsOf(s)), 0o600))
+	if err != nil {
 		return "", fmt.Errorf("note what was fetched: %w", err)
 	}
 	return "", nil
@@ -411,8 +456,14 @@ func (r *Runner) RunPrepared(ctx context.Context, l Language, s Suite, t Tree) (
 		if rep, err = r.Run(ctx, l, s, t.At.Dir); err != nil {
 			return rep, "", err
 		}
-		if !rep.Lacks(l) || r.Prepared(ctx, l, s, t.Files) {
+		if !rep.Lacks(l) {
 			return rep, "", nil
+		}
+		if r.Prepared(ctx, l, s, t.Files) {
+			if r.Base == nil || !s.Executes || s.apart || t.At == r.Base.At {
+				return rep, "", nil
+			}
+			s = r.setApart(s) // the tree needs more than Base, such as Surefire's provider for the first test
 		}
 		if why, err := r.Fetch(ctx, l, s, t); err != nil || why != "" {
 			rep.unfetched(l, why) // the tree needs dependencies that are unavailable
@@ -442,11 +493,9 @@ func LongTail(log string, limit int) string {
 	return strings.ToValidUTF8(log, "")
 }
 
-// TrimCache clears the build caches if they have grown large.
-func (r *Runner) TrimCache(ctx context.Context) error {
-	build := r.build()
-	var total int64
-	err := filepath.WalkDir(build, func(_ string, d fs.DirEntry, err error) error {
+// folderSize returns the total size of a folder's files.
+func folderSize(ctx context.Context, dir string) (total int64, err error) {
+	err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -458,19 +507,65 @@ func (r *Runner) TrimCache(ctx context.Context) error {
 		}
 		return nil
 	})
-	if err != nil || total < maxCache {
+	return total, err
+}
+
+// TrimCache clears the build caches if they have grown large.
+func (r *Runner) TrimCache(ctx context.Context) error {
+	if total, err := folderSize(ctx, r.build()); err != nil || total < maxCache {
 		return err
 	}
 	r.caches.Lock()
 	defer r.caches.Unlock()
-	if err := sandbox.RemoveAll(build); err != nil {
+	if err := sandbox.RemoveAll(r.build()); err != nil {
 		return fmt.Errorf("trim build caches: %w", err)
 	}
 	return nil
 }
 
-// TrimDeps removes the least recently used dependencies folders. No test may run at the same time.
-func (r *Runner) TrimDeps() error {
-	// A folder for one state has a dash in its name; others are shared.
-	return sandbox.Prune(r.deps(""), "*-*", r.Now(), func(newer int, _ time.Duration) bool { return newer >= maxDeps })
+// TrimDeps removes the least recently used dependencies folders for one state, and large ones for all states. No test
+// may run at the same time.
+func (r *Runner) TrimDeps(ctx context.Context) error {
+	// A folder for one state has a dash in its name.
+	err := sandbox.Prune(r.deps(""), "*-*", r.Now(), func(newer int, _ time.Duration) bool { return newer >= maxDeps })
+	if err != nil {
+		return err
+	}
+	if r.Fetching() > 0 { // otherwise none has grown
+		if err := r.trimShared(ctx); err != nil {
+			return fmt.Errorf("trim dependencies: %w", err)
+		}
+	}
+	// A run creates the folder again, so the marks of removed ones go, too.
+	prepared := filepath.Join(r.dir, "prepared")
+	marks, _ := os.ReadDir(prepared) // there may be none
+	for _, mark := range marks {
+		file := filepath.Join(prepared, mark.Name())
+		deps, err := os.ReadFile(file)
+		if err == nil && !strings.HasSuffix(file, failedSuffix) && !exists(r.deps(string(deps))) {
+			err = os.Remove(file)
+		}
+		if err != nil {
+			return fmt.Errorf("trim dependencies: %w", err)
+		}
+	}
+	return nil
+}
+
+// trimShared clears the dependencies folders for all states that are larger than maxShared.
+func (r *Runner) trimShared(ctx context.Context) error {
+	folders, err := os.ReadDir(r.deps(""))
+	for _, d := range folders {
+		if strings.Contains(d.Name(), "-") {
+			continue
+		}
+		total, err := folderSize(ctx, r.deps(d.Name()))
+		if err == nil && total > maxShared {
+			err = sandbox.RemoveAll(r.deps(d.Name()))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return err
 }

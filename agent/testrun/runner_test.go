@@ -6,8 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
+
+	"github.com/sia-bot/sia/agent/sandbox"
+	"github.com/sia-bot/sia/agent/sandbox/sandboxtest"
 )
 
 // TestCachesAreFilledOnce tests that other runs wait while one run fills empty build caches, until they are canceled.
@@ -57,7 +61,7 @@ func TestOldDependenciesGo(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := r.TrimDeps(); err != nil {
+	if err := r.TrimDeps(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for i := range maxDeps + 2 {
@@ -67,5 +71,46 @@ func TestOldDependenciesGo(t *testing.T) {
 	}
 	if !exists(r.deps("go")) {
 		t.Error("Go's modules are gone")
+	}
+}
+
+// TestLargeDependenciesGo tests that a shared folder of dependencies is cleared when a fetch has made it too large, and
+// is filled again by the next run that lacks something, as is a folder that was removed because of its age.
+func TestLargeDependenciesGo(t *testing.T) {
+	now := time.Now()
+	r := NewRunner(sandboxtest.New(t, sandbox.Options{}), nil, t.TempDir(), nil, 0)
+	tree := Tree{At: NewWorkTree(filepath.Join(t.TempDir(), "tree"), nil), Files: Files{}}
+	if err := tree.At.Set(t.Context(), nil, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	fetch := func(deps, script string) {
+		why, err := r.Fetch(t.Context(), Golang{}, Suite{Deps: deps, Prepare: script}, tree)
+		if err != nil || why != "" {
+			t.Fatal(why, err)
+		}
+	}
+	prepared := func(deps, script string) bool {
+		s := Suite{Deps: deps, Prepare: script}
+		if _, err := r.command(s, tree.At.Dir, ""); err != nil { // a run begins
+			t.Fatal(err)
+		}
+		return r.Prepared(t.Context(), Golang{}, s, tree.Files)
+	}
+	small, large := "true", fmt.Sprintf("truncate -s 1G %[1]s/{1..%[2]d} && echo >%[1]s/more", depsAt, maxShared>>30)
+	fetch("rust", small)
+	fetch("go", large)
+	for i := range maxDeps + 1 {
+		fetch(fmt.Sprintf("java-%d", i), small)
+		used := now.Add(time.Duration(i) * time.Minute)
+		if err := os.Chtimes(r.deps(fmt.Sprintf("java-%d", i)), used, used); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := r.TrimDeps(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	got := []bool{prepared("rust", small), prepared("go", large), prepared("java-0", small), prepared("java-1", small)}
+	if !slices.Equal(got, []bool{true, false, false, true}) {
+		t.Errorf("still prepared: %v", got)
 	}
 }

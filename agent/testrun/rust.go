@@ -68,7 +68,8 @@ done
 	}
 	// Cargo decides by file times what to rebuild, so each tree has its own build folder.
 	target := "export CARGO_TARGET_DIR=" + buildAt + "/cargo-$SLOT\n"
-	return Suite{Script: target + rustMarks + script.String(), Prepare: "cargo fetch", Deps: "rust",
+	// Cargo's settings in the tree name programs, which "cargo fetch" runs.
+	return Suite{Script: target + rustMarks + script.String(), Prepare: "cargo fetch", Deps: "rust", Executes: true,
 		Hosts: []string{"index.crates.io", "static.crates.io"},
 		Env:   []string{"CARGO_HOME=" + depsAt}, Installed: rustInstalled}, true
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/gitops"
@@ -333,6 +334,7 @@ func (w *attemptWorker) input(ctx context.Context, t sia.Task, dir string, by po
 	in := agent.Input{
 		Task: t.ID, Title: t.Title, Body: t.Body,
 		AskedBy: t.AskedBy.Login, Author: t.Author, Access: t.Access, Repo: t.Repo.String(),
+		Key:   github.KeyOf(t.Installation, t.Repo.ID),
 		Issue: t.Issue, Attempt: a.Number,
 		Brief: t.Brief, Dir: dir, CanAsk: !hasAsked(t), Spare: stuck.Spared(t.ID, a.Number, t.Settings.Agent.Spare),
 		Setup: t.Settings.Agent.Setup, Test: t.Settings.Agent.Test, Planning: a.Planning,

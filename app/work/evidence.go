@@ -9,6 +9,7 @@ import (
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/locate"
 	"github.com/sia-bot/sia/agent/testrun/evidence"
+	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
@@ -126,8 +127,8 @@ func (w *attemptWorker) runReproduction(
 // evidenceRequest describes a commit's change against the task's base to the evidence package.
 func (w *common) evidenceRequest(t sia.Task, head string) evidence.Wanted {
 	return evidence.Wanted{
-		Repository: t.Repo.String(), Base: string(t.BaseSHA), Head: head, Within: t.Settings.Checks.Evidence.D(),
-		Services: t.Settings.Agent.Services, Open: w.mirror(t).OpenCommits, Begins: w.BeforeTests,
+		Repository: github.KeyOf(t.Installation, t.Repo.ID), Base: string(t.BaseSHA), Head: head,
+		Within: t.Settings.Checks.Evidence.D(), Services: t.Settings.Agent.Services, Open: w.mirror(t).OpenCommits, Begins: w.BeforeTests,
 	}
 }
 

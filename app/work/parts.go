@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/gitops"
@@ -335,7 +336,8 @@ func (w *attemptWorker) check(
 	}()
 	set := t.Settings.Agent
 	return w.Checker.Check(ctx, agent.Input{Task: t.ID, Dir: space.Dir(), Repo: t.Repo.String(), Issue: t.Issue,
-		Setup: set.Setup, Services: set.Services, Test: set.Test, OnBase: sha == string(t.BaseSHA)}, commands, baseline)
+		Key: github.KeyOf(t.Installation, t.Repo.ID), Setup: set.Setup, Services: set.Services, Test: set.Test,
+		OnBase: sha == string(t.BaseSHA)}, commands, baseline)
 }
 
 // diffRun returns the run that made the attempt's diff. In a race it is the run of the racer with its change on the

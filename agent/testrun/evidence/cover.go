@@ -38,12 +38,17 @@ func (l *Looker) Cover(ctx context.Context, w Wanted, tests []locate.Test) (runs
 		return nil, nil
 	}
 	err = l.with(ctx, w, func(s Spec) error {
+		base, err := s.History.Files(ctx, w.Base)
+		if err != nil {
+			return fmt.Errorf("run failing tests: %w", err)
+		}
 		files, err := s.History.Files(ctx, w.Head)
 		if err != nil {
 			return fmt.Errorf("run failing tests: %w", err)
 		}
-		at := newFolders(filepath.Join(s.Dir, "trees"), s.History)[atHead]
-		runs, err = s.Runner.Cover(ctx, testrun.Tree{At: at, Files: files}, tests)
+		at := newFolders(filepath.Join(s.Dir, "trees"), s.History)
+		s.Runner.Base, s.Runner.Head = &testrun.Tree{At: at[atBase], Files: base}, files
+		runs, err = s.Runner.Cover(ctx, testrun.Tree{At: at[atHead], Files: files}, tests)
 		return err
 	})
 	if len(runs) > 0 && errors.Is(ctx.Err(), context.DeadlineExceeded) {

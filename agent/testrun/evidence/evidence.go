@@ -82,6 +82,8 @@ func newLook(ctx context.Context, s Spec, out *sia.TestEvidence) (l *look, why s
 	case err != nil:
 		return nil, "", fmt.Errorf("look at tests: %w", err)
 	}
+	s.Runner.Base = &testrun.Tree{At: l.folders[atBase], Files: l.change.trees[atBase]}
+	s.Runner.Head = l.change.trees[atHead]
 	return l, why, nil
 }
 

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/sia-bot/sia/agent/sandbox"
@@ -19,21 +19,18 @@ import (
 )
 
 // Looker checks changes of many repositories. Each has its own folder, so that repositories can't affect each other,
-// and one check at a time. It is safe for concurrent use.
+// and one check at a time, of all processes that share the folder. It is safe for concurrent use.
 type Looker struct {
 	box   *sandbox.Sandbox
 	dir   string
 	hosts []string
 	now   func() time.Time
-
-	mu    sync.Mutex
-	turns map[string]chan struct{} // semaphores by folder
 }
 
 // NewLooker returns a Looker that keeps downloads and builds below dir. If box is nil, it runs no tests. While fetching
 // dependencies, hosts may be reached in addition to the registries.
 func NewLooker(box *sandbox.Sandbox, dir string, hosts []string, now func() time.Time) *Looker {
-	return &Looker{box: box, dir: dir, hosts: hosts, now: now, turns: map[string]chan struct{}{}}
+	return &Looker{box: box, dir: dir, hosts: hosts, now: now}
 }
 
 // Runs reports whether tests can be run.
@@ -41,7 +38,7 @@ func (l *Looker) Runs() bool { return l.box != nil }
 
 // Wanted describes a change to check.
 type Wanted struct {
-	Repository string // owner/name, case-insensitive
+	Repository string // a key of it, case-insensitive, with a slash; no other repository may ever have the same one
 	Base, Head string // commits
 	// images of services that its tests need, in addition to those in its workflow files
 	Services []string
@@ -71,12 +68,9 @@ func (l *Looker) with(ctx context.Context, w Wanted, look func(Spec) error) erro
 	dir := filepath.Join(l.dir, url.PathEscape(strings.ToLower(w.Repository)))
 	done, err := l.begin(ctx, dir)
 	if err != nil {
-		return err
-	}
-	defer done()
-	if err := l.use(dir); err != nil {
 		return fmt.Errorf("look at tests: %w", err)
 	}
+	defer done()
 	l.Tidy()
 	h, err := w.Open(ctx, w.Base, w.Head)
 	if err != nil {
@@ -90,44 +84,46 @@ func (l *Looker) with(ctx context.Context, w Wanted, look func(Spec) error) erro
 	if err := look(s); err != nil {
 		return err
 	}
-	return errors.Join(r.TrimDeps(), r.TrimCache(ctx))
-}
-
-// begin waits for a repository's semaphore. done releases it.
-func (l *Looker) begin(ctx context.Context, dir string) (done func(), err error) {
-	turn := l.turn(dir)
-	select {
-	case turn <- struct{}{}:
-		return func() { <-turn }, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-}
-
-// turn returns the semaphore of a folder.
-func (l *Looker) turn(dir string) chan struct{} {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	turn := l.turns[dir]
-	if turn == nil {
-		turn = make(chan struct{}, 1)
-		l.turns[dir] = turn
-	}
-	return turn
+	return errors.Join(r.TrimDeps(ctx), r.TrimCache(ctx))
 }
 
 // maxUnused is the time after which an unused repository's folder is removed.
 const maxUnused = 30 * 24 * time.Hour
 
-// use creates a repository's folder and sets its modification time to now.
-func (l *Looker) use(dir string) error {
-	now := l.now()
-	return errors.Join(os.MkdirAll(dir, 0o700), os.Chtimes(dir, now, now))
+// begin creates a repository's folder, locks it, and sets its modification time to now. done releases it.
+func (l *Looker) begin(ctx context.Context, dir string) (done func(), err error) {
+	for {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, err
+		}
+		done, err := lock(ctx, dir)
+		switch {
+		case ctx.Err() != nil && err != nil:
+			return nil, fmt.Errorf("wait for other tests of the repository: %w", context.Cause(ctx))
+		case errors.Is(err, fs.ErrNotExist):
+			continue // Tidy removed it meanwhile
+		case err != nil:
+			return nil, err
+		}
+		now := l.now()
+		if err := os.Chtimes(dir, now, now); err != nil {
+			done()
+			return nil, err
+		}
+		return done, nil
+	}
+}
+
+// lock locks a repository's folder; see [gitops.Lock].
+func lock(ctx context.Context, dir string) (unlock func(), err error) {
+	return gitops.Lock(ctx, filepath.Join(dir, "lock"))
 }
 
 // Tidy removes the folders of repositories that were unused for maxUnused, since there is no notice when a repository
 // is removed. It ignores errors; the next call tries again.
 func (l *Looker) Tidy() {
+	ended, end := context.WithCancel(context.Background())
+	end() // a lock is only tried
 	entries, _ := os.ReadDir(l.dir)
 	for _, e := range entries {
 		// The operator's folder may contain other files.
@@ -135,14 +131,16 @@ func (l *Looker) Tidy() {
 			continue
 		}
 		dir := filepath.Join(l.dir, e.Name())
-		turn := l.turn(dir)
-		select {
-		case turn <- struct{}{}:
-			if st, err := os.Stat(dir); err == nil && l.now().Sub(st.ModTime()) > maxUnused {
-				_ = sandbox.RemoveAll(dir)
+		st, err := e.Info()
+		if err != nil || l.now().Sub(st.ModTime()) <= maxUnused {
+			continue
+		}
+		if unlock, err := lock(ended, dir); err == nil { // otherwise it is in use
+			// It is moved first, so that nobody begins to use it meanwhile.
+			if gone := dir + "~"; os.Rename(dir, gone) == nil {
+				_ = sandbox.RemoveAll(gone)
 			}
-			<-turn
-		default: // in use
+			unlock()
 		}
 	}
 }

@@ -173,7 +173,7 @@ func (p *pass) run(ctx context.Context, n treeName, groups []group, how variant)
 		p.markUnrun(n, groups)
 		return nil, nil
 	}
-	p.log = ""
+	p.log, suite = "", p.Runner.Separate(p.lang, suite, tree)
 	for _, why := range p.servicesOf(n).Missing {
 		p.omit("%s", why)
 	}

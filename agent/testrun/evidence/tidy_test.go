@@ -22,9 +22,20 @@ func TestTidyRemovesUnusedFolders(t *testing.T) {
 		return path
 	}
 	used, unused := folder("ada%2Fshop", 29*24*time.Hour), folder("ada%2Fcafe", 31*24*time.Hour)
+	locked := folder("ada%2Fbank", 0) // by another server, whose clock is late
+	unlock, err := lock(t.Context(), locked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	if err := os.Chtimes(locked, time.Time{}, now.Add(-31*24*time.Hour)); err != nil {
+		t.Fatal(err)
+	}
 	NewLooker(nil, dir, nil, func() time.Time { return now }).Tidy()
-	if _, err := os.Stat(used); err != nil {
-		t.Error(err)
+	for _, dir := range []string{used, locked} {
+		if _, err := os.Stat(dir); err != nil {
+			t.Error(err)
+		}
 	}
 	if _, err := os.Stat(unused); err == nil {
 		t.Error("what was not used for 31 days is left")

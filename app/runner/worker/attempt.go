@@ -71,7 +71,7 @@ func (a *attempt) run(ctx context.Context) error {
 	go a.heartbeat(live, cancel, dead)
 
 	// The address is invalid on purpose: nothing is fetched from it or pushed to it.
-	repo := a.git.Repo(gitops.Remote{Key: a.client.Host() + " " + work.Repository, URL: "https://runner.invalid/base"})
+	repo := a.git.Repo(gitops.Remote{Key: a.repository(), URL: "https://runner.invalid/base"})
 	if err := a.fetch(live, repo, work.Start, false); err != nil {
 		return errors.Join(context.Cause(live), err)
 	}
@@ -88,7 +88,7 @@ func (a *attempt) run(ctx context.Context) error {
 		return err
 	}
 	in := work.Input
-	in.Dir, in.Prepared = space.Dir(), space.LeaveChanges
+	in.Key, in.Dir, in.Prepared = a.repository(), space.Dir(), space.LeaveChanges
 	in.Affected, in.Cover = a.testFuncs(repo, space)
 	in.PushRefusal = func(ctx context.Context) (string, error) { return a.pushRefusal(ctx, space) }
 	res, err := by.Run(ctx, in, a)
@@ -103,6 +103,9 @@ func (a *attempt) run(ctx context.Context) error {
 	}
 	return a.report(live, space, res, err)
 }
+
+// repository returns a key of the repository that no other of any server has.
+func (a *attempt) repository() string { return a.client.Host() + " " + a.offer.Work.Repository }
 
 // remove removes the work tree.
 func (a *attempt) remove(ctx context.Context, space *gitops.Workspace) {
@@ -181,8 +184,8 @@ func (a *attempt) testFuncs(
 // wanted describes the change of a head since the base of tests.
 func (a *attempt) wanted(repo *gitops.Repo, head string) evidence.Wanted {
 	work := a.offer.Work
-	return evidence.Wanted{Repository: work.Repository, Base: work.Tests.Base, Head: head, Services: work.Tests.Services,
-		Hosts: work.Hosts, Within: work.Tests.Within, Open: repo.OpenCommits}
+	return evidence.Wanted{Repository: a.repository(), Base: work.Tests.Base, Head: head,
+		Services: work.Tests.Services, Hosts: work.Hosts, Within: work.Tests.Within, Open: repo.OpenCommits}
 }
 
 // commands returns the commands of the sandbox.

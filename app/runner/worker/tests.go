@@ -77,6 +77,6 @@ func (a *attempt) check(ctx context.Context, repo *gitops.Repo, run runner.TestR
 	}
 	defer a.remove(ctx, space)
 	in := a.offer.Work.Input
-	in.Dir = space.Dir()
+	in.Key, in.Dir = a.repository(), space.Dir()
 	return commands.Check(ctx, in, run.Commands, run.Baseline)
 }
