@@ -39,13 +39,20 @@ func (s *HaltStore) Halt(ctx context.Context, h Halt) (tasks int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	ctx, cancel := toTheEnd(ctx)
+	defer cancel()
 	return s.applyToScope(ctx, h.Scope, h.By, h.At, func(sia.Task) (sia.Fact, bool) {
 		return sia.PauseAsked{Reason: h.Reason, Scope: h.Scope}, true
 	})
 }
 
+// toTheEnd returns a context for telling the tasks of a scope, which does not end when the one who asked goes away.
+func toTheEnd(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), 5*time.Minute)
+}
+
 // Lift ends a halt: the tasks that it paused continue, unless they are in the scope of
-// another halt. known is false when there was none.
+// another halt. known is false when there was none, and no task was left paused by an earlier one.
 func (s *HaltStore) Lift(ctx context.Context, scope sia.HaltScope, by string, at time.Time) (
 	tasks int, known bool, err error,
 ) {
@@ -59,6 +66,8 @@ func (s *HaltStore) Lift(ctx context.Context, scope sia.HaltScope, by string, at
 	if err != nil {
 		return 0, false, err
 	}
+	ctx, cancel := toTheEnd(ctx)
+	defer cancel()
 	left, err := s.Halts(ctx)
 	if err != nil {
 		return 0, known, err
@@ -67,14 +76,49 @@ func (s *HaltStore) Lift(ctx context.Context, scope sia.HaltScope, by string, at
 		if t.Pause == nil || t.Pause.Scope != scope {
 			return nil, false
 		}
-		for _, h := range left {
-			if slices.Contains(sia.HaltScopes(t.Installation, t.Repo.ID), h.Scope) {
-				return sia.PauseAsked{Reason: h.Reason, Scope: h.Scope}, true
-			}
-		}
-		return sia.Resume{Scope: scope}, true
+		return underHalts(t, left)
 	})
-	return tasks, known, err
+	return tasks, known || tasks > 0, err
+}
+
+// underHalts returns the fact that makes a task agree with the halts; false: it agrees. A task that a person or a
+// budget paused agrees.
+func underHalts(t sia.Task, halts []Halt) (sia.Fact, bool) {
+	scopes := sia.HaltScopes(t.Installation, t.Repo.ID)
+	over := slices.DeleteFunc(slices.Clone(halts), func(h Halt) bool { return !slices.Contains(scopes, h.Scope) })
+	switch {
+	case t.Pause != nil && (t.Pause.Scope == "" ||
+		slices.ContainsFunc(over, func(h Halt) bool { return h.Scope == t.Pause.Scope })):
+		return nil, false
+	case len(over) > 0:
+		return sia.PauseAsked{Reason: over[0].Reason, Scope: over[0].Scope}, true
+	case t.Pause != nil:
+		return sia.Resume{Scope: t.Pause.Scope}, true
+	}
+	return nil, false
+}
+
+// ApplyHalts makes the tasks that have not ended agree with the halts: a process may have ended before it told all of
+// them, or a task changed its owner.
+func (s *HaltStore) ApplyHalts(ctx context.Context, at time.Time) error {
+	tasks := &TaskStore{s.DB}
+	// The tasks first: then a task is not resumed because of a halt that is newer than the list.
+	paused, err := tasks.Tasks(ctx, Filter{State: sia.OnHold, Limit: NoLimit})
+	if err != nil {
+		return err
+	}
+	halts, err := s.Halts(ctx)
+	if err != nil {
+		return err
+	}
+	fact := func(t sia.Task) (sia.Fact, bool) { return underHalts(t, halts) }
+	_, err = s.applyTo(ctx, paused, "halts", sia.Actor{}, at, fact)
+	all := []error{err}
+	for _, h := range halts {
+		_, err := s.applyToScope(ctx, h.Scope, h.By, at, fact)
+		all = append(all, err)
+	}
+	return errors.Join(all...)
 }
 
 // haltAct returns the audit entry of a halt or lift. by is a login; empty: GitHub, or the server's operator.
@@ -97,23 +141,30 @@ func isSuspension(scope sia.HaltScope) bool { return strings.HasPrefix(string(sc
 func (s *HaltStore) applyToScope(
 	ctx context.Context, scope sia.HaltScope, by string, at time.Time, fact func(sia.Task) (sia.Fact, bool),
 ) (told int, err error) {
-	tasks := &TaskStore{s.DB}
-	open, err := tasks.Tasks(ctx, Filter{Open: true, Limit: NoLimit})
+	open, err := (&TaskStore{s.DB}).Tasks(ctx, Filter{Open: true, Limit: NoLimit})
 	if err != nil {
 		return 0, err
 	}
+	open = slices.DeleteFunc(open, func(t sia.Task) bool {
+		return !slices.Contains(sia.HaltScopes(t.Installation, t.Repo.ID), scope)
+	})
+	who := sia.Actor{Login: by, Operator: by == "" && !isSuspension(scope)}
+	return s.applyTo(ctx, open, string(scope), who, at, fact)
+}
+
+// applyTo applies a fact to tasks. It continues after an error. about begins the ids of the events.
+func (s *HaltStore) applyTo(
+	ctx context.Context, tasks []sia.Task, about string, by sia.Actor, at time.Time,
+	fact func(sia.Task) (sia.Fact, bool),
+) (told int, err error) {
 	var all []error
-	for _, t := range open {
-		if !slices.Contains(sia.HaltScopes(t.Installation, t.Repo.ID), scope) {
-			continue
-		}
+	for _, t := range tasks {
 		f, ok := fact(t)
 		if !ok {
 			continue
 		}
-		e := sia.Event{ID: fmt.Sprintf("%s/%s/%d/v%d", scope, f.Kind(), micros(at), t.Version), At: at,
-			By: sia.Actor{Login: by, Operator: by == "" && !isSuspension(scope)}, Fact: f}
-		res, err := tasks.Apply(ctx, t.ID, e)
+		e := sia.Event{ID: fmt.Sprintf("%s/%s/%d/v%d", about, f.Kind(), micros(at), t.Version), At: at, By: by, Fact: f}
+		res, err := (&TaskStore{s.DB}).Apply(ctx, t.ID, e)
 		if err != nil {
 			all = append(all, err)
 		} else if res.Ignored == "" {

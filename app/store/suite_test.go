@@ -58,6 +58,8 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 		{"Starts", testStarts},
 		{"Halt", testHalt},
 		{"HaltOfPaused", testHaltOfPaused},
+		{"HaltOfOneWhoLeaves", testHaltOfOneWhoLeaves},
+		{"HaltsApplied", testHaltsApplied},
 		{"Heard", testHeard},
 		{"Forget", testForget},
 		{"ForgetGhost", testForgetGhost},
