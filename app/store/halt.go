@@ -127,9 +127,7 @@ func haltAct(scope sia.HaltScope, by string, at time.Time, what, detail string) 
 	if isSuspension(scope) {
 		a.Who = cmp.Or(by, "sia")
 	}
-	if id, ok := strings.CutPrefix(string(scope), "repository "); ok {
-		a.Repo, _ = strconv.ParseInt(id, 10, 64) // ours
-	}
+	a.Repo = openIn(scope).Repo
 	return a
 }
 
@@ -141,15 +139,26 @@ func isSuspension(scope sia.HaltScope) bool { return strings.HasPrefix(string(sc
 func (s *HaltStore) applyToScope(
 	ctx context.Context, scope sia.HaltScope, by string, at time.Time, fact func(sia.Task) (sia.Fact, bool),
 ) (told int, err error) {
-	open, err := (&TaskStore{s.DB}).Tasks(ctx, Filter{Open: true, Limit: NoLimit})
+	open, err := (&TaskStore{s.DB}).Tasks(ctx, openIn(scope))
 	if err != nil {
 		return 0, err
 	}
-	open = slices.DeleteFunc(open, func(t sia.Task) bool {
-		return !slices.Contains(sia.HaltScopes(t.Installation, t.Repo.ID), scope)
-	})
 	who := sia.Actor{Login: by, Operator: by == "" && !isSuspension(scope)}
 	return s.applyTo(ctx, open, string(scope), who, at, fact)
+}
+
+// openIn returns the filter of the tasks of a scope that have not ended.
+func openIn(scope sia.HaltScope) Filter {
+	f := Filter{Open: true, Limit: NoLimit}
+	kind, id, _ := strings.Cut(string(scope), " ")
+	n, _ := strconv.ParseInt(id, 10, 64) // ours
+	switch kind {
+	case "repository":
+		f.Repo = n
+	case "installation", "suspended":
+		f.Installation = n
+	}
+	return f
 }
 
 // applyTo applies a fact to tasks. It continues after an error. about begins the ids of the events.
