@@ -70,6 +70,10 @@ func knowZelda(t *testing.T, s *fixture) sia.TaskID {
 	must(t, s.SaveMemoryHead(ctx, demo.ID, store.MemoryHead{SHA: "a", Warning: "@Zelda-Q broke .sia/tasks/2.json"}))
 	_, err = s.Halt(ctx, store.Halt{Scope: sia.RepositoryHalt(99), By: "Zelda-Q", Reason: "@Zelda-Q said so", At: at(9)})
 	must(t, err)
+	must(t, s.SaveExperiment(ctx, store.Experiment{ID: "x", Place: demo, Name: "reruns", Change: "a: 1 -> 2",
+		By: "@Zelda-Q", ApprovedBy: "Zelda-Q", CreatedAt: at(9)}, ""))
+	must(t, s.HoldPolicy(ctx, store.PolicyHold{Installation: 3, Decision: "rerun", Name: "reruns", By: "@zelda-q", At: at(9),
+		Why: "frozen by @Zelda-Q"}))
 	must(t, s.OfferAttempt(ctx, store.RunnerAttempt{Key: "offered", Task: id, Owner: "o", Start: "abc", Coder: "c",
 		Work: []byte(`{"prompt":"@Zelda-Q asks"}`)}))
 	must(t, s.OfferAttempt(ctx, store.RunnerAttempt{Key: "another's", Task: id, Owner: "o", Start: "abc", Coder: "c",
@@ -96,7 +100,7 @@ func testForget(t *testing.T, s *fixture) {
 		t.Errorf("rehearsed %v, done %v", dry.Rows, done.Rows)
 	}
 	for _, table := range []string{"task_events", "tasks", "deliveries", "heard", "lessons", "transcripts", "texts",
-		"decisions", "halts", "acts", "memory_heads"} {
+		"decisions", "halts", "acts", "memory_heads", "experiments", "policy_holds"} {
 		if done.Rows[table] == 0 {
 			t.Errorf("nothing changed in %s: %v", table, done.Rows)
 		}
@@ -297,11 +301,11 @@ func testActs(t *testing.T, s *fixture) {
 		f    store.ActFilter
 		want string
 	}{
-		{store.ActFilter{Login: "zelda-q"}, "halt stop said pause start"},
+		{store.ActFilter{Login: "zelda-q"}, "approve policy halt hold policy propose policy stop said pause start"},
 		{store.ActFilter{Login: "operator"}, "pause"},
 		{store.ActFilter{Login: "zelda-q", Repo: 99}, "halt"},
-		{store.ActFilter{Login: "zelda-q", Since: at(3)}, "halt stop"},
-		{store.ActFilter{Login: "zelda-q", Limit: 1}, "halt"},
+		{store.ActFilter{Login: "zelda-q", Since: at(3)}, "approve policy halt hold policy propose policy stop"},
+		{store.ActFilter{Login: "zelda-q", Limit: 1}, "approve policy"},
 		{store.ActFilter{Login: "nobody"}, ""},
 	} {
 		acts, err := s.Acts(ctx, c.f)
