@@ -281,6 +281,39 @@ func testForgetLoadsNamed(t *testing.T, s *fixture) {
 	}
 }
 
+// A task of a newer version, and a lesson that can't be read, do not keep the person in other rows.
+func testForgetGoesOn(t *testing.T, s *fixture) {
+	ctx := patient(t)
+	id := knowZelda(t, s)
+	newer, e := start(3, at(0))
+	e.By = zelda
+	_, err := s.Apply(ctx, newer, e)
+	must(t, err)
+	db := storetest.Raw(t, s.url)
+	for _, query := range []string{fmt.Sprintf(`UPDATE tasks SET needs = %d WHERE id = '%s'`, sia.TaskVersion+1, newer),
+		`UPDATE lessons SET lesson = replace(lesson, '{"id"', '["id"')`} {
+		_, err := db.ExecContext(ctx, query)
+		must(t, err)
+	}
+	done, err := s.Forget(ctx, "zelda-q", false)
+	if err == nil || !strings.Contains(err.Error(), "task "+string(newer)) || !strings.Contains(err.Error(), "lesson") {
+		t.Errorf("err %v", err)
+	}
+	if len(done.Tasks) != 1 || done.Tasks[0].ID != id || done.Rows["halts"] != 1 || done.Rows["texts"] != 1 {
+		t.Errorf("%+v", done)
+	}
+	acts, err := s.Acts(ctx, store.ActFilter{Login: store.Operator})
+	must(t, err)
+	if !slices.ContainsFunc(acts, func(a store.Act) bool { return a.What == "forget person" }) {
+		t.Error("it is not in the audit log")
+	}
+	_, err = db.ExecContext(ctx, fmt.Sprintf(`UPDATE tasks SET needs = %d WHERE id = '%s'`, sia.TaskVersion, newer))
+	must(t, err)
+	if done, _ = s.Forget(ctx, "zelda-q", false); len(done.Tasks) != 1 || done.Tasks[0].ID != newer {
+		t.Errorf("again: %+v", done)
+	}
+}
+
 // An empty login is rejected, because it would match everywhere.
 func testForgetGhost(t *testing.T, s *fixture) {
 	knowZelda(t, s)

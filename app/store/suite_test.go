@@ -62,6 +62,7 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 		{"HaltsApplied", testHaltsApplied},
 		{"Heard", testHeard},
 		{"Forget", testForget},
+		{"ForgetGoesOn", testForgetGoesOn},
 		{"ForgetGhost", testForgetGhost},
 		{"ForgetLoadsNamed", testForgetLoadsNamed},
 		{"Acts", testActs},
