@@ -70,7 +70,7 @@ func knowZelda(t *testing.T, s *fixture) sia.TaskID {
 	must(t, s.SaveMemoryHead(ctx, demo.ID, store.MemoryHead{SHA: "a", Warning: "@Zelda-Q broke .sia/tasks/2.json"}))
 	_, err = s.Halt(ctx, store.Halt{Scope: sia.RepositoryHalt(99), By: "Zelda-Q", Reason: "@Zelda-Q said so", At: at(9)})
 	must(t, err)
-	must(t, s.SaveExperiment(ctx, store.Experiment{ID: "x", Place: demo, Name: "reruns", Change: "a: 1 -> 2",
+	must(t, s.SaveExperiment(ctx, "", store.Experiment{ID: "x", Place: demo, Name: "reruns", Change: "a: 1 -> 2",
 		By: "@Zelda-Q", ApprovedBy: "Zelda-Q", CreatedAt: at(9)}, ""))
 	must(t, s.HoldPolicy(ctx, store.PolicyHold{Installation: 3, Decision: "rerun", Name: "reruns", By: "@zelda-q", At: at(9),
 		Why: "frozen by @Zelda-Q"}))
@@ -432,9 +432,9 @@ func testOperatorsActs(t *testing.T, s *fixture) {
 	shared := lesson.NewTaught(demo.ID, "a", "Use the fake clock.", anna, sia.Task{}, at(1))
 	must(t, s.ShareLesson(ctx, store.SharedLesson{Installation: 3, Lesson: shared, By: "whoever runs the server",
 		At: at(2)}))
-	must(t, s.SaveExperiment(ctx, store.Experiment{ID: "x", Place: demo, Name: "reruns", Change: "a: 1 -> 2",
+	must(t, s.SaveExperiment(ctx, "", store.Experiment{ID: "x", Place: demo, Name: "reruns", Change: "a: 1 -> 2",
 		By: "@Anna", CreatedAt: at(3)}, ""))
-	must(t, s.SaveExperiment(ctx, store.Experiment{ID: "y", Place: demo, Name: "reruns", Change: "a: 1 -> 3",
+	must(t, s.SaveExperiment(ctx, "", store.Experiment{ID: "y", Place: demo, Name: "reruns", Change: "a: 1 -> 3",
 		By: "whoever runs the server", CreatedAt: at(4)}, ""))
 	list := func(who string) (what []string) {
 		acts, err := s.Acts(ctx, store.ActFilter{Login: who})
