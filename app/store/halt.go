@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -34,7 +33,7 @@ func (s *HaltStore) Halt(ctx context.Context, h Halt) (tasks int, err error) {
 		if err != nil {
 			return err
 		}
-		return logAct(ctx, tx, haltAct(h.Scope, h.By, h.At, "halt", h.Reason))
+		return logHalt(ctx, tx, h.Scope, h.By, h.At, "halt", h.Reason)
 	})
 	if err != nil {
 		return 0, err
@@ -61,7 +60,7 @@ func (s *HaltStore) Lift(ctx context.Context, scope sia.HaltScope, by string, at
 		if known = n > 0; err != nil || !known {
 			return err
 		}
-		return logAct(ctx, tx, haltAct(scope, by, at, "lift", "goes on"))
+		return logHalt(ctx, tx, scope, by, at, "lift", "goes on")
 	})
 	if err != nil {
 		return 0, false, err
@@ -121,14 +120,15 @@ func (s *HaltStore) ApplyHalts(ctx context.Context, at time.Time) error {
 	return errors.Join(all...)
 }
 
-// haltAct returns the audit entry of a halt or lift. by is a login; empty: GitHub, or the server's operator.
-func haltAct(scope sia.HaltScope, by string, at time.Time, what, detail string) Act {
-	a := Act{At: at, Who: by, What: what, Detail: string(scope) + ": " + detail}
-	if isSuspension(scope) {
-		a.Who = cmp.Or(by, "sia")
+// logHalt logs a halt or lift. by is a login; empty: GitHub, or the server's operator.
+func logHalt(
+	ctx context.Context, tx *sql.Tx, scope sia.HaltScope, by string, at time.Time, what, detail string,
+) error {
+	a := Act{At: at, Who: by, What: what, Repo: openIn(scope).Repo, Detail: string(scope) + ": " + detail}
+	if isSuspension(scope) && by == "" {
+		return logActOf(ctx, tx, own, a)
 	}
-	a.Repo = openIn(scope).Repo
-	return a
+	return logAct(ctx, tx, a)
 }
 
 // isSuspension reports whether a scope is an installation that is suspended on GitHub.

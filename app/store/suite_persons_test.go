@@ -372,8 +372,8 @@ func testActs(t *testing.T, s *fixture) {
 	}
 	if d := cmp.Diff([]store.Act{
 		{Who: "operator", What: "learn", Repo: 99, Detail: "abc"},
-		{Who: "anna", What: "lift", Repo: 99, Detail: "repository 99: goes on"},
-		{Who: "Zelda-Q", What: "halt", Repo: 99, Detail: "repository 99: @Zelda-Q said so"},
+		{Who: "anna", What: "lift", Repo: 99, Detail: "repository 99: goes on", Person: true},
+		{Who: "Zelda-Q", What: "halt", Repo: 99, Detail: "repository 99: @Zelda-Q said so", Person: true},
 	}, lifted); d != "" {
 		t.Error(d)
 	}
@@ -452,10 +452,58 @@ func testOperatorsActs(t *testing.T, s *fixture) {
 	if d := cmp.Diff([]string{"propose policy"}, list("anna")); d != "" {
 		t.Error(d)
 	}
-	_, err = s.UnshareLesson(ctx, 3, shared.ID, store.Operator)
+	_, err = s.UnshareLesson(ctx, 3, shared.ID, "")
 	must(t, err)
-	if all := list(store.Operator); !slices.Contains(all, "unshare lesson") {
+	must(t, s.RemoveInstallation(ctx, 3))
+	all := list(store.Operator)
+	if !slices.Contains(all, "share lesson") || !slices.Contains(all, "unshare lesson") {
 		t.Errorf("%q", all)
+	}
+}
+
+// Users of GitHub may be named like the operator and SIA. Who froze a policy, or shared a lesson, stays known.
+func testActsOfNamesakes(t *testing.T, s *fixture) {
+	ctx := patient(t)
+	must(t, s.UpsertInstallation(ctx, store.Installation{ID: 3, Account: "acme"}))
+	for i, by := range []string{"@Operator", "sia", "whoever runs the server", "", "@anna"} {
+		must(t, s.HoldPolicy(ctx, store.PolicyHold{Installation: 3, Name: "reruns", Decision: "rerun", By: by, At: at(i),
+			Why: fmt.Sprint("reason ", i)}))
+	}
+	shared := lesson.NewTaught(demo.ID, "a", "Use the fake clock.", anna, sia.Task{}, at(1))
+	for range 2 {
+		must(t, s.ShareLesson(ctx, store.SharedLesson{Installation: 3, Lesson: shared, By: "sia", At: at(5)}))
+	}
+	id := started(t, s, demo, 3, 9, "a task")
+	_, err := s.Apply(ctx, id, sia.Event{ID: "p", At: at(6), By: sia.Actor{Login: "operator", ID: 5},
+		Fact: sia.PauseAsked{Reason: "said so"}})
+	must(t, err)
+	must(t, s.RemoveInstallation(ctx, 3))
+	for _, c := range []struct {
+		login, want string
+		person      bool
+	}{
+		{"operator", "reason 2", false}, {"@operator", "p reason 0", true}, {"sia", "reason 3", false},
+		{"@SIA", "share reason 1", true}, {"anna", "reason 4", true}, {"@Anna", "reason 4", true},
+	} {
+		acts, err := s.Acts(ctx, store.ActFilter{Login: c.login, Since: at(0)})
+		must(t, err)
+		var got []string
+		for _, a := range acts {
+			if a.Person != c.person {
+				t.Errorf("%s: %+v", c.login, a)
+			}
+			switch a.What {
+			case "pause":
+				got = append(got, "p")
+			case "share lesson":
+				got = append(got, "share")
+			case "hold policy":
+				got = append(got, strings.TrimPrefix(a.Detail, "reruns: "))
+			}
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %q, want %q", c.login, got, c.want)
+		}
 	}
 }
 

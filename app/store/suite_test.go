@@ -68,6 +68,7 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 		{"Acts", testActs},
 		{"ActsName", testActsName},
 		{"OperatorsActs", testOperatorsActs},
+		{"ActsOfNamesakes", testActsOfNamesakes},
 		{"TranscriptsPruned", testTranscriptsPruned},
 		{"TasksPruned", testTasksPruned},
 		{"Notices", testNotices},
