@@ -72,7 +72,8 @@ func knowZelda(t *testing.T, s *fixture) sia.TaskID {
 	must(t, err)
 	must(t, s.SaveExperiment(ctx, "", store.Experiment{ID: "x", Place: demo, Name: "reruns", Change: "a: 1 -> 2",
 		By: "@Zelda-Q", ApprovedBy: "Zelda-Q", CreatedAt: at(9)}, ""))
-	must(t, s.HoldPolicy(ctx, store.PolicyHold{Installation: 3, Decision: "rerun", Name: "reruns", By: "@zelda-q", At: at(9),
+	must(t, s.HoldPolicy(ctx, store.PolicyHold{Installation: 3, Decision: "rerun", Name: "reruns", By: "@zelda-q",
+		At:  at(9),
 		Why: "frozen by @Zelda-Q"}))
 	must(t, s.OfferAttempt(ctx, store.RunnerAttempt{Key: "offered", Task: id, Owner: "o", Start: "abc", Coder: "c",
 		Work: []byte(`{"prompt":"@Zelda-Q asks"}`)}))

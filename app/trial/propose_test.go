@@ -198,7 +198,8 @@ func (beside) Close(context.Context, store.Experiment) error { return nil }
 // What a command has stopped is not tried any more by a server that read it before.
 func TestStoppedBesideTheServer(t *testing.T) {
 	h := newFixture(t, nil, "app")
-	x := store.Experiment{ID: "escalate-1-abc", Installation: 3, Place: h.repos[0], Decision: "escalate", Name: "escalate",
+	x := store.Experiment{ID: "escalate-1-abc", Installation: 3, Place: h.repos[0], Decision: "escalate",
+		Name:  "escalate",
 		Phase: store.ExperimentRunning, Pull: 7, CreatedAt: h.now, StartedAt: h.now}
 	check(t, h.store.SaveExperiment(t.Context(), "", x, "it runs"))
 	command, err := trial.New(h.Deps)
@@ -210,7 +211,8 @@ func TestStoppedBesideTheServer(t *testing.T) {
 		}
 	}}
 	check(t, h.Watch(t.Context()))
-	if x, err = h.Find(t.Context(), x.ID); err != nil || x.Phase != store.ExperimentStopped || x.Why != "@ann stopped it" {
+	x, err = h.Find(t.Context(), x.ID)
+	if err != nil || x.Phase != store.ExperimentStopped || x.Why != "@ann stopped it" {
 		t.Errorf("%s: %s, %v", x.Phase, x.Why, err)
 	}
 	// The command read it before the server moved it on.
