@@ -219,6 +219,31 @@ func TestTransferred(t *testing.T) {
 	}
 }
 
+// A repository is transferred out of an installation that is paused: its task goes on.
+func TestTransferredWhilePaused(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass")
+	id := repoID(t, s)
+	s.Sim.CreateUser("bob")
+	_, err := s.App.Store.Halt(t.Context(), store.Halt{Scope: sia.InstallationHalt(s.Install), Reason: "all is paused",
+		At: s.Clock.Now()})
+	check(t, err)
+	n := openLabelled(t, s, apptest.Owner)
+	s.Settle()
+	check(t, s.Sim.Transfer(apptest.Repo, "bob"))
+	_, err = s.Sim.Install(s.AppID(), "bob", "shop")
+	check(t, err)
+	s.Settle()
+	if task := taskOf(t, s, id, n); task.State != sia.OnHold || task.Installation == s.Install {
+		t.Errorf("the task is %s, in installation %d", task.State, task.Installation)
+	}
+	s.Periodic("heartbeat")
+	s.Settle()
+	if task := taskOf(t, s, id, n); task.State != sia.Passed {
+		t.Errorf("the task is %s: %+v", task.State, task.Pause)
+	}
+}
+
 // Deleted repositories are not requested again: neither for open tasks nor for passed or stopped ones.
 func TestGone(t *testing.T) {
 	t.Parallel()

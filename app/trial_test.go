@@ -285,7 +285,7 @@ func TestFileThatIsBackAlready(t *testing.T) {
 	back := merged.lastEvent(x)
 	contains(t, back, "its file was put back by http")
 	x.Phase, x.EndedAt = store.ExperimentReverting, time.Time{} // as if SIA had been stopped in between
-	check(t, merged.App.Store.SaveExperiment(t.Context(), x, "stopped"))
+	check(t, merged.App.Store.SaveExperiment(t.Context(), store.ExperimentRolledBack, x, "stopped"))
 	merged.Periodic("trials")
 	if x = merged.change(); x.Phase != store.ExperimentRolledBack || merged.lastEvent(x) != back {
 		t.Errorf("its pull request was merged: %s: %s", x.Phase, merged.lastEvent(x))
@@ -372,8 +372,8 @@ func TestPeopleDecideAboutAChange(t *testing.T) {
 	kept, later := x, x
 	kept.ID, kept.Phase = "decompose-8-abc", store.ExperimentKept
 	later.ID, later.Phase, later.PromotedAt = "decompose-9-abc", store.ExperimentPromoted, x.PromotedAt.Add(time.Hour)
-	check(t, edited.App.Store.SaveExperiment(t.Context(), kept, "kept"))
-	check(t, edited.App.Store.SaveExperiment(t.Context(), later, "promoted"))
+	check(t, edited.App.Store.SaveExperiment(t.Context(), "", kept, "kept"))
+	check(t, edited.App.Store.SaveExperiment(t.Context(), "", later, "promoted"))
 	if _, err := edited.App.Evolver.Rollback(t.Context(), kept.ID, "@ann"); err == nil ||
 		!strings.Contains(err.Error(), "decompose-9-abc builds on it") {
 		t.Errorf("a change is taken back beneath a later one: %v", err)

@@ -27,6 +27,7 @@ func asks(w *wire) map[string]func(context.Context) error {
 		"installation":   func(ctx context.Context) error { _, _, err := a.Installation(ctx, 1); return err },
 		"coverage":       func(ctx context.Context) error { _, _, err := a.InstallationOn(ctx, shop); return err },
 		"repositories":   func(ctx context.Context) error { _, err := a.Repositories(ctx, 1); return err },
+		"count":          func(ctx context.Context) error { _, err := a.RepositoryCount(ctx, 1); return err },
 		"openings":       func(ctx context.Context) error { _, _, err := a.Openings(ctx, 1, 10); return err },
 		"latest tries":   func(ctx context.Context) error { _, err := a.LatestDeliveries(ctx); return err },
 		"failed tries":   func(ctx context.Context) error { _, _, err := a.FailedDeliveries(ctx, since); return err },

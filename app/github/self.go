@@ -201,6 +201,16 @@ func (a *App) Repositories(ctx context.Context, installation int64) ([]Repositor
 	return out, nil
 }
 
+// RepositoryCount returns the number of repositories that the app can access in an installation, in one request.
+// https://docs.github.com/en/rest/apps/installations#list-repositories-accessible-to-the-app-installation
+func (a *App) RepositoryCount(ctx context.Context, installation int64) (int, error) {
+	got, _, err := a.installation(installation).lists.Apps.ListRepos(ctx, &gh.ListOptions{PerPage: 1})
+	if err != nil {
+		return 0, a.failure(err, "count the repositories of installation %d", installation)
+	}
+	return got.GetTotalCount(), nil
+}
+
 func repositoryFrom(r *gh.Repository) Repository {
 	return Repository{
 		Repo:          sia.Repo{ID: r.GetID(), Owner: r.GetOwner().GetLogin(), Name: r.GetName()},

@@ -114,6 +114,9 @@ func TestATasksLifeOnTheSimulator(t *testing.T) {
 	if len(repos) != 1 || repos[0].String() != full || repos[0].DefaultBranch != "main" {
 		t.Errorf("repositories %+v", repos)
 	}
+	if n, err := s.app.RepositoryCount(ctx, s.in); err != nil || n != 1 {
+		t.Errorf("%d repositories, %v", n, err)
+	}
 
 	check(t, s.repo.EnsureLabels(ctx,
 		[]view.Label{{Name: "sia", Color: "0e8a16", Description: "d"},

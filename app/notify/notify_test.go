@@ -115,7 +115,7 @@ func TestToldOfPoliciesAndDrafts(t *testing.T) {
 	x := store.Experiment{ID: "recover-1", Installation: 3, Place: demo, Name: "recover", Change: "0.1 -> 0.3", Pull: 9,
 		Phase: store.ExperimentProposed, CreatedAt: r.now}
 	save := func() {
-		r.check(r.SaveExperiment(t.Context(), x, ""))
+		r.check(r.SaveExperiment(t.Context(), "", x, ""))
 		tell()
 		tell()
 	}

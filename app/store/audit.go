@@ -13,17 +13,21 @@ import (
 	"github.com/sia-bot/sia/sia"
 )
 
-// Operator is the name of the server's operator in acts.
-const Operator = "operator"
+// Operator and own are the names of the server's operator and of SIA in acts. People's have an @ in the database.
+const (
+	Operator = "operator"
+	own      = "sia"
+)
 
 // Act is an entry of the audit log. `sia audit` prints its JSON, to which fields may only be added.
 type Act struct {
 	At     time.Time  `json:"at"`
-	Who    string     `json:"who"`            // a login, "operator" (of the server) or "sia"
+	Who    string     `json:"who"`            // a login; or "operator" (of the server) or "sia", if person is false
 	What   string     `json:"what"`           // kind of the event or act, "decide " and the question, "effect " and a kind
 	Repo   int64      `json:"repo,omitempty"` // GitHub's id; 0: none, or all
 	Task   sia.TaskID `json:"task,omitempty"`
 	Detail string     `json:"detail,omitempty"` // the result, for users
+	Person bool       `json:"person,omitempty"` // Who is the login of a person or bot
 	Wrote             // by an effect
 }
 
@@ -39,7 +43,7 @@ type Wrote struct {
 // ActFilter selects acts; a zero field selects all.
 type ActFilter struct {
 	Repo  int64  // GitHub's repository id
-	Login string // case-insensitive; also "operator" and "sia"
+	Login string // case-insensitive; also "operator" and "sia", which with an @ are people
 	Since time.Time
 	Limit int // at most; 0 is 100
 }
@@ -55,16 +59,21 @@ func (s *PersonStore) Acts(ctx context.Context, f ActFilter) ([]Act, error) {
 		f.Limit = 100
 	}
 	op := fmt.Sprintf("list the last %d acts", f.Limit)
+	names := []string{f.Login, "@" + f.Login}
+	if name := strings.ToLower(f.Login); name == Operator || name == own || strings.HasPrefix(name, "@") {
+		names[1] = f.Login
+	}
 	var effects []string // the effect key of each act; empty: it is no effect
 	acts, err := list(ctx, s.DB, op, func(from row) (a Act, err error) {
 		var effect string
 		err = from.Scan(timeColumn{&a.At}, &a.Who, &a.What, &a.Repo, &a.Task, &a.Detail, &effect)
+		a.Who, a.Person = strings.CutPrefix(a.Who, "@")
 		effects = append(effects, effect)
 		return a, err
 	}, `SELECT at, who, what, repo, task, detail, effect FROM (SELECT at,
-			CASE who WHEN 'whoever runs the server' THEN '`+Operator+`' ELSE ltrim(who, '@') END AS who,
+			CASE who WHEN 'whoever runs the server' THEN '`+Operator+`' ELSE who END AS who,
 			what, repo, task, detail, effect FROM (
-		SELECT e.at, CASE e.by_login WHEN '' THEN '`+Operator+`' ELSE e.by_login END AS who, e.kind AS what,
+		SELECT e.at, CASE e.by_login WHEN '' THEN '`+Operator+`' ELSE '@' || e.by_login END AS who, e.kind AS what,
 			t.repo_id AS repo, e.task_id AS task,
 			CASE e.ignored WHEN '' THEN e.why ELSE 'ignored: ' || e.ignored END AS detail, '' AS effect
 			FROM task_events e JOIN tasks t ON t.id = e.task_id
@@ -73,23 +82,23 @@ func (s *PersonStore) Acts(ctx context.Context, f ActFilter) ([]Act, error) {
 		UNION ALL SELECT f.ended_at, 'sia', 'effect ' || f.kind, t.repo_id, f.task_id,
 			CASE f.state WHEN 'failed' THEN 'failed: ' || f.error ELSE 'done' END, f.key
 			FROM effects f JOIN tasks t ON t.id = f.task_id WHERE f.state <> 'pending' AND f.kind IN (`+writesGitHub+`)
-		UNION ALL SELECT at, login, 'said', repo_id, '', '#' || issue || ': ' ||
+		UNION ALL SELECT at, '@' || login, 'said', repo_id, '', '#' || issue || ': ' ||
 			CASE answer WHEN '' THEN 'no answer' ELSE answer END, '' FROM heard WHERE login <> ''
-		UNION ALL SELECT at, by_login, what, repo_id, '', detail, '' FROM acts
+		UNION ALL SELECT at, CASE WHEN by_login IN ('`+Operator+`', '`+own+`') THEN by_login
+			ELSE '@' || ltrim(by_login, '@') END, what, repo_id, '', detail, '' FROM acts
 		UNION ALL SELECT at, '`+Operator+`', 'import priors', 0, '', 'import ' || id || ': ' || source, ''
 			FROM prior_imports
 		UNION ALL SELECT removed_at, '`+Operator+`', 'remove priors', 0, '', 'import ' || id || ': ' || source, ''
 			FROM prior_imports WHERE removed_at <> 0
 		UNION ALL SELECT created_at, proposed_by, 'propose policy', CASE alone WHEN 1 THEN place_id ELSE 0 END, '',
 			name || ': ' || change, '' FROM experiments WHERE proposed_by <> ''
-		UNION ALL SELECT CASE started_at WHEN 0 THEN created_at ELSE started_at END, approved_by, 'approve policy',
+		UNION ALL SELECT CASE started_at WHEN 0 THEN created_at ELSE started_at END,
+			'@' || ltrim(approved_by, '@'), 'approve policy',
 			CASE alone WHEN 1 THEN place_id ELSE 0 END, '', name || ': ' || change, ''
 			FROM experiments WHERE approved_by <> ''
-		UNION ALL SELECT at, CASE by_login WHEN '' THEN 'sia' ELSE by_login END, 'hold policy', place_id, '',
-			name || ': ' || why, '' FROM policy_holds
-		UNION ALL SELECT at, approved_by, 'share lesson', 0, '', id, '' FROM shared_lessons
-	) AS written) AS acts WHERE at >= ? AND (? = 0 OR repo = ?) AND (? = '' OR lower(who) = lower(?))
-	ORDER BY at DESC, task, what LIMIT ?`, micros(f.Since), f.Repo, f.Repo, f.Login, f.Login, f.Limit)
+	) AS written) AS acts WHERE at >= ? AND (? = 0 OR repo = ?) AND (? = '' OR lower(who) IN (lower(?), lower(?)))
+	ORDER BY at DESC, task, what LIMIT ?`, micros(f.Since), f.Repo, f.Repo, f.Login, names[0], names[1],
+		f.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -197,13 +206,22 @@ func (w Wrote) describe() string {
 }
 
 // LogAct stores an act that neither a task's log nor another table has, such as a lesson that was taught or forgotten.
-// An empty Who means the operator.
+// Who is a login, perhaps after an @; empty: the operator.
 func (s *PersonStore) LogAct(ctx context.Context, a Act) error {
 	return s.write(ctx, "log who did what", func(tx *sql.Tx) error { return logAct(ctx, tx, a) })
 }
 
 func logAct(ctx context.Context, tx *sql.Tx, a Act) error {
+	who := Operator
+	if a.Who != "" && a.Who != (sia.Actor{Operator: true}).Mention() {
+		who = "@" + strings.TrimPrefix(a.Who, "@")
+	}
+	return logActOf(ctx, tx, who, a)
+}
+
+// logActOf is logAct for an act of who: [Operator], own, or a login after an @.
+func logActOf(ctx context.Context, tx *sql.Tx, who string, a Act) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO acts (at, by_login, what, repo_id, detail) VALUES (?, ?, ?, ?, ?)`,
-		micros(a.At), cmp.Or(a.Who, Operator), a.What, a.Repo, a.Detail)
+		micros(a.At), who, a.What, a.Repo, a.Detail)
 	return err
 }

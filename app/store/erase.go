@@ -94,11 +94,12 @@ type rowEraser struct {
 // wordsLeft is 1 when the row still has the login as a word.
 func (e *rowEraser) wordsLeft() int { return min(e.words, 1) }
 
-// login returns the replacement for a value that is a login.
+// login returns the replacement for a value that is a login, perhaps after an @.
 func (e *rowEraser) login(s string) string {
-	if slices.ContainsFunc(e.who.logins, func(l string) bool { return strings.EqualFold(l, s) }) {
+	name := strings.TrimPrefix(s, "@")
+	if slices.ContainsFunc(e.who.logins, func(l string) bool { return strings.EqualFold(l, name) }) {
 		e.changed = true
-		return ghostLogin
+		return strings.TrimSuffix(s, name) + ghostLogin
 	}
 	return s
 }

@@ -90,16 +90,26 @@ type ExperimentEvent struct {
 	What       string          `json:"what"` // in words
 }
 
-// SaveExperiment saves an experiment and, in the same transaction, an event described by what;
-// an empty what adds no event.
-func (s *ExperimentStore) SaveExperiment(ctx context.Context, x Experiment, what string) error {
+// ErrStale means that something else has changed a row since it was read.
+var ErrStale = errors.New("something else has changed it meanwhile")
+
+// SaveExperiment saves an experiment that was read in the phase was, "" if it is new, and, in the same transaction, an
+// event described by what; an empty what adds no event. The error wraps [ErrStale] if the stored phase is another: a
+// command works beside the server.
+func (s *ExperimentStore) SaveExperiment(
+	ctx context.Context, was ExperimentPhase, x Experiment, what string,
+) error {
 	return s.write(ctx, "save experiment "+x.ID, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO experiments (`+experimentColumns+`) VALUES (`+params(experimentColumns)+`)
+		n, err := affected(ctx, tx, `INSERT INTO experiments (`+experimentColumns+`) VALUES (`+params(experimentColumns)+`)
 			ON CONFLICT (id) DO UPDATE SET present = excluded.present, phase = excluded.phase, why = excluded.why,
 				gate = excluded.gate, pull = excluded.pull, pull_url = excluded.pull_url, head = excluded.head,
 				comment = excluded.comment, approved_by = excluded.approved_by,
 				started_at = excluded.started_at, promoted_at = excluded.promoted_at,
-				watched_at = excluded.watched_at, ended_at = excluded.ended_at`, x.fields()...)
+				watched_at = excluded.watched_at, ended_at = excluded.ended_at WHERE experiments.phase = ?`,
+			append(x.fields(), was)...)
+		if err == nil && n == 0 {
+			return ErrStale
+		}
 		if err != nil || what == "" {
 			return err
 		}

@@ -25,6 +25,9 @@ var UnchangedQuery = unchangedQuery("TRUE")
 // TasksQuery is the query of [TaskStore.Tasks].
 var TasksQuery = tasksQuery
 
+// OpenIn is the filter of the tasks that a halt pauses.
+var OpenIn = openIn
+
 // FindQuery is the query of [TaskStore.FindTasks], OpenQuery that of [TaskStore.CountOpen], and PulseQuery that of
 // [TaskStore.Pulse] for all tasks.
 func (s *Store) FindQuery(v Visibility, f Find) (query string, args []any) { return s.findQuery(v, f) }

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -34,18 +33,25 @@ func (s *HaltStore) Halt(ctx context.Context, h Halt) (tasks int, err error) {
 		if err != nil {
 			return err
 		}
-		return logAct(ctx, tx, haltAct(h.Scope, h.By, h.At, "halt", h.Reason))
+		return logHalt(ctx, tx, h.Scope, h.By, h.At, "halt", h.Reason)
 	})
 	if err != nil {
 		return 0, err
 	}
+	ctx, cancel := toTheEnd(ctx)
+	defer cancel()
 	return s.applyToScope(ctx, h.Scope, h.By, h.At, func(sia.Task) (sia.Fact, bool) {
 		return sia.PauseAsked{Reason: h.Reason, Scope: h.Scope}, true
 	})
 }
 
+// toTheEnd returns a context for telling the tasks of a scope, which does not end when the one who asked goes away.
+func toTheEnd(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), 5*time.Minute)
+}
+
 // Lift ends a halt: the tasks that it paused continue, unless they are in the scope of
-// another halt. known is false when there was none.
+// another halt. known is false when there was none, and no task was left paused by an earlier one.
 func (s *HaltStore) Lift(ctx context.Context, scope sia.HaltScope, by string, at time.Time) (
 	tasks int, known bool, err error,
 ) {
@@ -54,11 +60,13 @@ func (s *HaltStore) Lift(ctx context.Context, scope sia.HaltScope, by string, at
 		if known = n > 0; err != nil || !known {
 			return err
 		}
-		return logAct(ctx, tx, haltAct(scope, by, at, "lift", "goes on"))
+		return logHalt(ctx, tx, scope, by, at, "lift", "goes on")
 	})
 	if err != nil {
 		return 0, false, err
 	}
+	ctx, cancel := toTheEnd(ctx)
+	defer cancel()
 	left, err := s.Halts(ctx)
 	if err != nil {
 		return 0, known, err
@@ -67,26 +75,60 @@ func (s *HaltStore) Lift(ctx context.Context, scope sia.HaltScope, by string, at
 		if t.Pause == nil || t.Pause.Scope != scope {
 			return nil, false
 		}
-		for _, h := range left {
-			if slices.Contains(sia.HaltScopes(t.Installation, t.Repo.ID), h.Scope) {
-				return sia.PauseAsked{Reason: h.Reason, Scope: h.Scope}, true
-			}
-		}
-		return sia.Resume{Scope: scope}, true
+		return underHalts(t, left)
 	})
-	return tasks, known, err
+	return tasks, known || tasks > 0, err
 }
 
-// haltAct returns the audit entry of a halt or lift. by is a login; empty: GitHub, or the server's operator.
-func haltAct(scope sia.HaltScope, by string, at time.Time, what, detail string) Act {
-	a := Act{At: at, Who: by, What: what, Detail: string(scope) + ": " + detail}
-	if isSuspension(scope) {
-		a.Who = cmp.Or(by, "sia")
+// underHalts returns the fact that makes a task agree with the halts; false: it agrees. A task that a person or a
+// budget paused agrees.
+func underHalts(t sia.Task, halts []Halt) (sia.Fact, bool) {
+	scopes := sia.HaltScopes(t.Installation, t.Repo.ID)
+	over := slices.DeleteFunc(slices.Clone(halts), func(h Halt) bool { return !slices.Contains(scopes, h.Scope) })
+	switch {
+	case t.Pause != nil && (t.Pause.Scope == "" ||
+		slices.ContainsFunc(over, func(h Halt) bool { return h.Scope == t.Pause.Scope })):
+		return nil, false
+	case len(over) > 0:
+		return sia.PauseAsked{Reason: over[0].Reason, Scope: over[0].Scope}, true
+	case t.Pause != nil:
+		return sia.Resume{Scope: t.Pause.Scope}, true
 	}
-	if id, ok := strings.CutPrefix(string(scope), "repository "); ok {
-		a.Repo, _ = strconv.ParseInt(id, 10, 64) // ours
+	return nil, false
+}
+
+// ApplyHalts makes the tasks that have not ended agree with the halts: a process may have ended before it told all of
+// them, or a task changed its owner.
+func (s *HaltStore) ApplyHalts(ctx context.Context, at time.Time) error {
+	tasks := &TaskStore{s.DB}
+	// The tasks first: then a task is not resumed because of a halt that is newer than the list.
+	paused, err := tasks.Tasks(ctx, Filter{State: sia.OnHold, Limit: NoLimit})
+	if err != nil {
+		return err
 	}
-	return a
+	halts, err := s.Halts(ctx)
+	if err != nil {
+		return err
+	}
+	fact := func(t sia.Task) (sia.Fact, bool) { return underHalts(t, halts) }
+	_, err = s.applyTo(ctx, paused, "halts", sia.Actor{}, at, fact)
+	all := []error{err}
+	for _, h := range halts {
+		_, err := s.applyToScope(ctx, h.Scope, h.By, at, fact)
+		all = append(all, err)
+	}
+	return errors.Join(all...)
+}
+
+// logHalt logs a halt or lift. by is a login; empty: GitHub, or the server's operator.
+func logHalt(
+	ctx context.Context, tx *sql.Tx, scope sia.HaltScope, by string, at time.Time, what, detail string,
+) error {
+	a := Act{At: at, Who: by, What: what, Repo: openIn(scope).Repo, Detail: string(scope) + ": " + detail}
+	if isSuspension(scope) && by == "" {
+		return logActOf(ctx, tx, own, a)
+	}
+	return logAct(ctx, tx, a)
 }
 
 // isSuspension reports whether a scope is an installation that is suspended on GitHub.
@@ -97,23 +139,41 @@ func isSuspension(scope sia.HaltScope) bool { return strings.HasPrefix(string(sc
 func (s *HaltStore) applyToScope(
 	ctx context.Context, scope sia.HaltScope, by string, at time.Time, fact func(sia.Task) (sia.Fact, bool),
 ) (told int, err error) {
-	tasks := &TaskStore{s.DB}
-	open, err := tasks.Tasks(ctx, Filter{Open: true, Limit: NoLimit})
+	open, err := (&TaskStore{s.DB}).Tasks(ctx, openIn(scope))
 	if err != nil {
 		return 0, err
 	}
+	who := sia.Actor{Login: by, Operator: by == "" && !isSuspension(scope)}
+	return s.applyTo(ctx, open, string(scope), who, at, fact)
+}
+
+// openIn returns the filter of the tasks of a scope that have not ended.
+func openIn(scope sia.HaltScope) Filter {
+	f := Filter{Open: true, Limit: NoLimit}
+	kind, id, _ := strings.Cut(string(scope), " ")
+	n, _ := strconv.ParseInt(id, 10, 64) // ours
+	switch kind {
+	case "repository":
+		f.Repo = n
+	case "installation", "suspended":
+		f.Installation = n
+	}
+	return f
+}
+
+// applyTo applies a fact to tasks. It continues after an error. about begins the ids of the events.
+func (s *HaltStore) applyTo(
+	ctx context.Context, tasks []sia.Task, about string, by sia.Actor, at time.Time,
+	fact func(sia.Task) (sia.Fact, bool),
+) (told int, err error) {
 	var all []error
-	for _, t := range open {
-		if !slices.Contains(sia.HaltScopes(t.Installation, t.Repo.ID), scope) {
-			continue
-		}
+	for _, t := range tasks {
 		f, ok := fact(t)
 		if !ok {
 			continue
 		}
-		e := sia.Event{ID: fmt.Sprintf("%s/%s/%d/v%d", scope, f.Kind(), micros(at), t.Version), At: at,
-			By: sia.Actor{Login: by, Operator: by == "" && !isSuspension(scope)}, Fact: f}
-		res, err := tasks.Apply(ctx, t.ID, e)
+		e := sia.Event{ID: fmt.Sprintf("%s/%s/%d/v%d", about, f.Kind(), micros(at), t.Version), At: at, By: by, Fact: f}
+		res, err := (&TaskStore{s.DB}).Apply(ctx, t.ID, e)
 		if err != nil {
 			all = append(all, err)
 		} else if res.Ignored == "" {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"time"
 )
@@ -17,16 +18,26 @@ type PolicyHold struct {
 	Instead      string // id of the version that decides instead
 	Until        time.Time
 	Why          string // for users
-	By           string // login; empty: SIA
+	By           string // login, perhaps after an @, or the operator as [sia.Actor.Mention] names them; empty: SIA
 	At           time.Time
 }
 
 // HoldPolicy stores a hold, and replaces an earlier one of the same policy.
 func (s *PolicyStore) HoldPolicy(ctx context.Context, h PolicyHold) error {
-	return s.exec(ctx, "hold the policy "+h.Name, `INSERT INTO policy_holds (`+holdColumns+`)
-		VALUES (`+params(holdColumns)+`)
-		ON CONFLICT (installation, place_id, decision, name) DO UPDATE SET bad = excluded.bad, instead = excluded.instead,
-			until = excluded.until, why = excluded.why, by_login = excluded.by_login, at = excluded.at`, h.fields()...)
+	return s.write(ctx, "hold the policy "+h.Name, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `INSERT INTO policy_holds (`+holdColumns+`) VALUES (`+params(holdColumns)+`)
+			ON CONFLICT (installation, place_id, decision, name) DO UPDATE SET bad = excluded.bad,
+				instead = excluded.instead, until = excluded.until, why = excluded.why, by_login = excluded.by_login,
+				at = excluded.at`, h.fields()...)
+		if err != nil {
+			return err
+		}
+		a := Act{At: h.At, Who: h.By, What: "hold policy", Repo: h.Place, Detail: h.Name + ": " + h.Why}
+		if h.By == "" {
+			return logActOf(ctx, tx, own, a)
+		}
+		return logAct(ctx, tx, a)
+	})
 }
 
 const holdColumns = `installation, place_id, decision, name, bad, instead, until, why, by_login, at`

@@ -15,7 +15,7 @@ import (
 type SharedLesson struct {
 	Installation int64
 	Lesson       lesson.Lesson // as approved; id and repository are those of the original lesson
-	By           string        // the approver, for users
+	By           string        // the approver's login, or the operator as [sia.Actor.Mention] names them
 	At           time.Time
 }
 
@@ -36,9 +36,12 @@ func (s *LessonStore) ShareLesson(ctx context.Context, v SharedLesson) error {
 		if err != nil {
 			return orNotFound(err)
 		}
-		_, err = tx.ExecContext(ctx, `INSERT INTO shared_lessons (installation_id, id, lesson, approved_by, at)
+		n, err := affected(ctx, tx, `INSERT INTO shared_lessons (installation_id, id, lesson, approved_by, at)
 			VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`, v.Installation, v.Lesson.ID, string(text), v.By, micros(v.At))
-		return err
+		if err != nil || n == 0 {
+			return err
+		}
+		return logAct(ctx, tx, Act{At: v.At, Who: v.By, What: "share lesson", Detail: string(v.Lesson.ID)})
 	})
 }
 
@@ -101,7 +104,7 @@ type Unshared struct {
 // UnshareLesson deletes an approval, and the copies that no evidence of their own
 // repository confirms. Copies that were never tried are deleted completely, so that
 // the lesson can be shared again. Copies that are not live are not changed. The
-// error wraps [ErrNotFound] when the lesson is not shared. by is a login or [Operator].
+// error wraps [ErrNotFound] when the lesson is not shared. by is a login; empty: the operator.
 func (s *LessonStore) UnshareLesson(
 	ctx context.Context, installation int64, id lesson.ID, by string,
 ) (out Unshared, err error) {

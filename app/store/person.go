@@ -37,20 +37,26 @@ const personBatch = 100
 // deliveries that name the person. Replaying a task's log gives the stored task before and after. With rehearse,
 // Forget only counts the changes.
 //
-// It may run while a server runs: each batch is a transaction of its own. When a batch fails, the earlier ones remain
-// committed; calling Forget again continues.
+// It may run while a server runs: each batch is a transaction of its own. When one fails, Forget goes on with the
+// others, and returns what changed with the errors of all; calling it again continues.
 func (s *PersonStore) Forget(ctx context.Context, login string, rehearse bool) (Forgotten, error) {
 	f := &personEraser{DB: s.DB, ctx: ctx, rehearse: rehearse, done: Forgotten{Rows: map[string]int{}}}
-	err := f.identify(login)
+	op := "forget " + login
+	if err := f.identify(login); err != nil {
+		return f.done, s.explain(op, err)
+	}
+	var all []error
 	for _, step := range []func() error{f.deliveries, f.attempts, f.tasks, f.lessons, f.others} {
-		if err == nil {
-			err = step()
+		if ctx.Err() == nil {
+			all = append(all, step())
 		}
 	}
-	if err == nil && !rehearse { // the act must not name the person
-		err = s.LogAct(ctx, Act{At: s.now(), What: "forget person", Detail: fmt.Sprintf("%d rows changed", f.done.All())})
+	all = append(all, ctx.Err())
+	if !rehearse { // the act must not name the person
+		all = append(all, s.LogAct(context.WithoutCancel(ctx), Act{At: s.now(), What: "forget person",
+			Detail: fmt.Sprintf("%d rows changed", f.done.All())}))
 	}
-	return f.done, s.explain("forget "+login, err)
+	return f.done, s.explain(op, errors.Join(all...))
 }
 
 // Compact rewrites the file, so that its free space has no changed or deleted data. It needs as much free disk space
@@ -121,21 +127,20 @@ func (f *personEraser) identify(login string) error {
 	return nil
 }
 
-// batches calls work with ranges of a table's row numbers, which are in the column key, each as a batch.
+// batches calls work with ranges of a table's row numbers, which are in the column key, each as a batch. It continues
+// after an error.
 func (f *personEraser) batches(
 	table, key string, work func(tx *sql.Tx, from, to int64) (counts, error),
 ) error {
+	var all []error
 	for last := int64(-1 << 62); ; {
 		var end sql.NullInt64
 		err := f.r.QueryRowContext(f.ctx, `SELECT max(`+key+`) FROM (SELECT `+key+` FROM `+table+` WHERE `+key+` > ?
 			ORDER BY `+key+` LIMIT `+fmt.Sprint(personBatch)+`) AS batch`, last).Scan(&end)
 		if err != nil || !end.Valid {
-			return err
+			return errors.Join(append(all, err)...)
 		}
-		err = f.batch(table, func(tx *sql.Tx) (counts, error) { return work(tx, last, end.Int64) })
-		if err != nil {
-			return err
-		}
+		all = append(all, f.batch(table, func(tx *sql.Tx) (counts, error) { return work(tx, last, end.Int64) }))
 		last = end.Int64
 	}
 }
@@ -234,17 +239,21 @@ func (f *personEraser) tasks() error {
 		row int64
 		id  sia.TaskID
 	}
+	var all []error
 	for last := int64(-1 << 62); ; {
 		batch, err := collect(f.ctx, f.r, func(from row) (p place, err error) {
 			err = from.Scan(&p.row, &p.id)
 			return p, err
 		}, `SELECT rowid, id FROM tasks WHERE rowid > ? ORDER BY rowid LIMIT ?`, last, personBatch)
 		if err != nil || len(batch) == 0 {
-			return err
+			return errors.Join(append(all, err)...)
 		}
 		for _, p := range batch {
 			if err := f.task(p.id); err != nil {
-				return fmt.Errorf("task %s: %w", p.id, err)
+				all = append(all, fmt.Errorf("task %s: %w", p.id, err))
+			}
+			if f.ctx.Err() != nil {
+				return errors.Join(all...)
 			}
 			last = p.row
 		}
@@ -428,6 +437,7 @@ func (f *personEraser) others() error {
 	if err != nil {
 		return err
 	}
+	var failed []error
 	for _, t := range all {
 		var columns []column
 		for _, c := range t.columns {
@@ -439,14 +449,11 @@ func (f *personEraser) others() error {
 		if t.columns = columns; key == "" || len(columns) == 0 || slices.Contains(skippedTables, t.name) {
 			continue
 		}
-		err := f.batches(t.name, key, func(tx *sql.Tx, from, to int64) (n counts, err error) {
+		failed = append(failed, f.batches(t.name, key, func(tx *sql.Tx, from, to int64) (n counts, err error) {
 			return n, f.rows(tx, t, key, from, to, &n)
-		})
-		if err != nil {
-			return err
-		}
+		}))
 	}
-	return nil
+	return errors.Join(failed...)
 }
 
 // rows rewrites a range of rows of a table.

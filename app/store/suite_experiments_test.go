@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -21,14 +22,21 @@ func testExperiments(t *testing.T, s *fixture) {
 		Name: "recover", File: ".sia/policies/recover.yml", Present: "recover/1@1", Candidate: "recover/2@2",
 		Change: "a: 1 -> 2", Path: "a", Value: "2", Reason: "r", By: "@ann", Number: 1, Phase: store.ExperimentDrafted,
 		Why: "new", Gate: "not replayed", CreatedAt: moment(1)}
-	must(t, s.SaveExperiment(ctx, x, "drafted it"))
+	must(t, s.SaveExperiment(ctx, "", x, "drafted it"))
 	x.Phase, x.Why, x.Pull, x.PullURL, x.Head, x.Comment = store.ExperimentRunning, "approved", 7, "url", "c0ffee", 9
 	x.ApprovedBy, x.StartedAt, x.PromotedAt, x.WatchedAt = "bob", moment(2), moment(3), moment(4)
-	must(t, s.SaveExperiment(ctx, x, "it runs"))
-	must(t, s.SaveExperiment(ctx, x, "")) // no event
+	must(t, s.SaveExperiment(ctx, store.ExperimentDrafted, x, "it runs"))
+	must(t, s.SaveExperiment(ctx, x.Phase, x, "")) // no event
+	stale := x
+	stale.Why = "stale"
+	for _, was := range []store.ExperimentPhase{"", store.ExperimentDrafted} {
+		if err := s.SaveExperiment(ctx, was, stale, "stale"); !errors.Is(err, store.ErrStale) {
+			t.Errorf("saved as if it was %q: %v", was, err)
+		}
+	}
 	other := x
 	other.ID, other.Phase, other.EndedAt, other.Installation = "recover-2-def", store.ExperimentStopped, moment(5), 4
-	must(t, s.SaveExperiment(ctx, other, "it ended"))
+	must(t, s.SaveExperiment(ctx, "", other, "it ended"))
 	for _, tt := range []struct {
 		installation int64
 		open         bool

@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/store/storetest"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -77,6 +79,100 @@ func testHaltOfPaused(t *testing.T, s *fixture) {
 	if must(t, err); n != 0 || replayed(t, s, id).State != sia.OnHold {
 		t.Errorf("%d go on; it is %s", n, replayed(t, s, id).State)
 	}
+}
+
+// cancelling is a log that cancels a context when the first event was applied.
+type cancelling struct {
+	slog.Handler
+	cancel func()
+}
+
+func (c cancelling) Enabled(context.Context, slog.Level) bool { return true }
+
+func (c cancelling) Handle(_ context.Context, r slog.Record) error {
+	if r.Message == "event applied" {
+		c.cancel()
+	}
+	return nil
+}
+
+// Who pauses or resumes a scope may go away before all tasks were told.
+func testHaltOfOneWhoLeaves(t *testing.T, s *fixture) {
+	ids := []sia.TaskID{begin(t, s, 7), begin(t, s, 8)}
+	leaving := func(do func(ctx context.Context, s *store.Store) error, want sia.State) {
+		t.Helper()
+		ctx, cancel := context.WithCancel(patient(t))
+		defer cancel()
+		must(t, do(ctx, storetest.Open(t, store.Config{URL: s.url, Now: s.clock.now,
+			Logger: slog.New(cancelling{slog.DiscardHandler, cancel})})))
+		for _, id := range ids {
+			if task := replayed(t, s, id); ctx.Err() == nil || task.State != want {
+				t.Errorf("%s is %s, want %s; context: %v", id, task.State, want, ctx.Err())
+			}
+		}
+	}
+	leaving(func(ctx context.Context, s *store.Store) error {
+		_, err := s.Halt(ctx, store.Halt{Scope: sia.ServerHalt, Reason: "everything is paused", At: at(1)})
+		return err
+	}, sia.OnHold)
+	leaving(func(ctx context.Context, s *store.Store) error {
+		_, _, err := s.Lift(ctx, sia.ServerHalt, "", at(2))
+		return err
+	}, sia.Queued)
+}
+
+// A process may end before it has told all tasks of a halt, and a task may change its owner.
+func testHaltsApplied(t *testing.T, s *fixture) {
+	ctx := patient(t)
+	id := begin(t, s, 7)
+	db := storetest.Raw(t, s.url)
+	want := func(what string, state sia.State, scope sia.HaltScope) {
+		t.Helper()
+		must(t, s.ApplyHalts(ctx, s.clock.now()))
+		task := replayed(t, s, id)
+		if task.State != state || state == sia.OnHold && task.Pause.Scope != scope {
+			t.Errorf("%s: %s, %+v", what, task.State, task.Pause)
+		}
+	}
+	halt := func(scope sia.HaltScope) {
+		t.Helper()
+		_, err := s.Halt(ctx, store.Halt{Scope: scope, Reason: "all is paused", At: s.clock.now()})
+		must(t, err)
+	}
+	lose := func() {
+		t.Helper()
+		_, err := db.ExecContext(ctx, `DELETE FROM halts`)
+		must(t, err)
+	}
+	want("not paused", sia.Queued, "")
+	halt(sia.ServerHalt)
+	want("paused", sia.OnHold, sia.ServerHalt)
+	lose()
+	want("lifted, but not resumed", sia.Queued, "")
+	_, err := db.ExecContext(ctx, `INSERT INTO halts (scope, by_login, reason, at)
+		VALUES ('repository 7', 'anna', 'x', 1)`)
+	must(t, err)
+	want("not told of the halt", sia.OnHold, sia.RepositoryHalt(7))
+	halt(sia.InstallationHalt(3))
+	_, err = s.Apply(ctx, id, sia.Event{ID: "moved", At: at(2), Fact: sia.RepoMoved{Installation: 4, Repo: demo}})
+	must(t, err)
+	want("of another installation, in a paused repository", sia.OnHold, sia.RepositoryHalt(7))
+	_, _, err = s.Lift(ctx, sia.RepositoryHalt(7), "anna", at(3))
+	must(t, err)
+	halt(sia.InstallationHalt(4))
+	_, err = s.Apply(ctx, id, sia.Event{ID: "moved back", At: at(4), Fact: sia.RepoMoved{Installation: 5, Repo: demo}})
+	must(t, err)
+	want("of another installation", sia.Queued, "")
+
+	halt(sia.ServerHalt)
+	lose()
+	n, known, err := s.Lift(ctx, sia.ServerHalt, "", at(5))
+	if must(t, err); n != 1 || !known || replayed(t, s, id).State != sia.Queued {
+		t.Errorf("lifted again, %d tasks go on, known %v", n, known)
+	}
+	_, err = s.Apply(ctx, id, sia.Event{ID: "p", At: at(6), By: anna, Fact: sia.PauseAsked{Reason: "said so"}})
+	must(t, err)
+	want("paused by itself", sia.OnHold, "")
 }
 
 func testHeard(t *testing.T, s *fixture) {

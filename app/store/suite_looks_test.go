@@ -65,6 +65,9 @@ func testLooks(t *testing.T, s *fixture) {
 // Queries of tables that grow use an index.
 func testPlans(t *testing.T, s *fixture) {
 	inRepo, repoArgs := store.TasksQuery(store.Filter{Repo: 7, Open: true, Limit: 200})
+	inRepoHalt, repoHaltArgs := store.TasksQuery(store.OpenIn(sia.RepositoryHalt(7)))
+	inHalt, haltArgs := store.TasksQuery(store.OpenIn(sia.InstallationHalt(3)))
+	inSuspension, suspensionArgs := store.TasksQuery(store.OpenIn(sia.SuspensionHalt(3)))
 	inState, stateArgs := store.TasksQuery(store.Filter{State: sia.Escalated})
 	waiting, waitingArgs := s.FindQuery(store.SeesOnly(7),
 		store.Find{Temperatures: []sia.Temperature{sia.Warm, sia.Cool}, Limit: 20})
@@ -90,6 +93,9 @@ func testPlans(t *testing.T, s *fixture) {
 		"all flips":          {store.AllFlipsQuery, "flips_counts", nil},
 		"spent by all":       {store.SpentByAllQuery, "credits_spent", []any{1, 2}},
 		"tasks of a repo":    {inRepo, "tasks_repo", repoArgs},
+		"halt of a repo":     {inRepoHalt, "tasks_repo", repoHaltArgs},
+		"halt of an owner":   {inHalt, "tasks_installation", haltArgs},
+		"suspension":         {inSuspension, "tasks_installation", suspensionArgs},
 		"tasks in a state":   {inState, "tasks_state", stateArgs},
 		"tasks that wait":    {waiting, "tasks_temperature_state", waitingArgs},
 		"tasks to review":    {ready, "tasks_temperature_state", readyArgs},

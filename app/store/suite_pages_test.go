@@ -222,13 +222,13 @@ func testPulse(t *testing.T, s *fixture) {
 	}
 	all = pulse(mine, "")
 	x := store.Experiment{ID: "theirs", Place: other, Phase: store.ExperimentProposed, CreatedAt: at(4)}
-	must(t, s.SaveExperiment(patient(t), x, "proposed"))
+	must(t, s.SaveExperiment(patient(t), "", x, "proposed"))
 	if pulse(mine, "") != all {
 		t.Error("it beats for a change of a policy that is out of sight")
 	}
 	x.ID, x.Place = "mine", demo
-	for _, what := range []string{"proposed", ""} { // then SIA asks about it
-		must(t, s.SaveExperiment(patient(t), x, what))
+	for i, was := range []store.ExperimentPhase{"", x.Phase} { // then SIA asks about it
+		must(t, s.SaveExperiment(patient(t), was, x, []string{"proposed", ""}[i]))
 		if pulse(mine, "") == all {
 			t.Errorf("it does not beat for a change of a policy: %+v", x)
 		}

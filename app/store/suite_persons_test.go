@@ -70,6 +70,11 @@ func knowZelda(t *testing.T, s *fixture) sia.TaskID {
 	must(t, s.SaveMemoryHead(ctx, demo.ID, store.MemoryHead{SHA: "a", Warning: "@Zelda-Q broke .sia/tasks/2.json"}))
 	_, err = s.Halt(ctx, store.Halt{Scope: sia.RepositoryHalt(99), By: "Zelda-Q", Reason: "@Zelda-Q said so", At: at(9)})
 	must(t, err)
+	must(t, s.SaveExperiment(ctx, "", store.Experiment{ID: "x", Place: demo, Name: "reruns", Change: "a: 1 -> 2",
+		By: "@Zelda-Q", ApprovedBy: "Zelda-Q", CreatedAt: at(9)}, ""))
+	must(t, s.HoldPolicy(ctx, store.PolicyHold{Installation: 3, Decision: "rerun", Name: "reruns", By: "@zelda-q",
+		At:  at(9),
+		Why: "frozen by @Zelda-Q"}))
 	must(t, s.OfferAttempt(ctx, store.RunnerAttempt{Key: "offered", Task: id, Owner: "o", Start: "abc", Coder: "c",
 		Work: []byte(`{"prompt":"@Zelda-Q asks"}`)}))
 	must(t, s.OfferAttempt(ctx, store.RunnerAttempt{Key: "another's", Task: id, Owner: "o", Start: "abc", Coder: "c",
@@ -96,7 +101,7 @@ func testForget(t *testing.T, s *fixture) {
 		t.Errorf("rehearsed %v, done %v", dry.Rows, done.Rows)
 	}
 	for _, table := range []string{"task_events", "tasks", "deliveries", "heard", "lessons", "transcripts", "texts",
-		"decisions", "halts", "acts", "memory_heads"} {
+		"decisions", "halts", "acts", "memory_heads", "experiments", "policy_holds"} {
 		if done.Rows[table] == 0 {
 			t.Errorf("nothing changed in %s: %v", table, done.Rows)
 		}
@@ -277,6 +282,39 @@ func testForgetLoadsNamed(t *testing.T, s *fixture) {
 	}
 }
 
+// A task of a newer version, and a lesson that can't be read, do not keep the person in other rows.
+func testForgetGoesOn(t *testing.T, s *fixture) {
+	ctx := patient(t)
+	id := knowZelda(t, s)
+	newer, e := start(3, at(0))
+	e.By = zelda
+	_, err := s.Apply(ctx, newer, e)
+	must(t, err)
+	db := storetest.Raw(t, s.url)
+	for _, query := range []string{fmt.Sprintf(`UPDATE tasks SET needs = %d WHERE id = '%s'`, sia.TaskVersion+1, newer),
+		`UPDATE lessons SET lesson = replace(lesson, '{"id"', '["id"')`} {
+		_, err := db.ExecContext(ctx, query)
+		must(t, err)
+	}
+	done, err := s.Forget(ctx, "zelda-q", false)
+	if err == nil || !strings.Contains(err.Error(), "task "+string(newer)) || !strings.Contains(err.Error(), "lesson") {
+		t.Errorf("err %v", err)
+	}
+	if len(done.Tasks) != 1 || done.Tasks[0].ID != id || done.Rows["halts"] != 1 || done.Rows["texts"] != 1 {
+		t.Errorf("%+v", done)
+	}
+	acts, err := s.Acts(ctx, store.ActFilter{Login: store.Operator})
+	must(t, err)
+	if !slices.ContainsFunc(acts, func(a store.Act) bool { return a.What == "forget person" }) {
+		t.Error("it is not in the audit log")
+	}
+	_, err = db.ExecContext(ctx, fmt.Sprintf(`UPDATE tasks SET needs = %d WHERE id = '%s'`, sia.TaskVersion, newer))
+	must(t, err)
+	if done, _ = s.Forget(ctx, "zelda-q", false); len(done.Tasks) != 1 || done.Tasks[0].ID != newer {
+		t.Errorf("again: %+v", done)
+	}
+}
+
 // An empty login is rejected, because it would match everywhere.
 func testForgetGhost(t *testing.T, s *fixture) {
 	knowZelda(t, s)
@@ -297,11 +335,11 @@ func testActs(t *testing.T, s *fixture) {
 		f    store.ActFilter
 		want string
 	}{
-		{store.ActFilter{Login: "zelda-q"}, "halt stop said pause start"},
+		{store.ActFilter{Login: "zelda-q"}, "approve policy halt hold policy propose policy stop said pause start"},
 		{store.ActFilter{Login: "operator"}, "pause"},
 		{store.ActFilter{Login: "zelda-q", Repo: 99}, "halt"},
-		{store.ActFilter{Login: "zelda-q", Since: at(3)}, "halt stop"},
-		{store.ActFilter{Login: "zelda-q", Limit: 1}, "halt"},
+		{store.ActFilter{Login: "zelda-q", Since: at(3)}, "approve policy halt hold policy propose policy stop"},
+		{store.ActFilter{Login: "zelda-q", Limit: 1}, "approve policy"},
 		{store.ActFilter{Login: "nobody"}, ""},
 	} {
 		acts, err := s.Acts(ctx, c.f)
@@ -335,8 +373,8 @@ func testActs(t *testing.T, s *fixture) {
 	}
 	if d := cmp.Diff([]store.Act{
 		{Who: "operator", What: "learn", Repo: 99, Detail: "abc"},
-		{Who: "anna", What: "lift", Repo: 99, Detail: "repository 99: goes on"},
-		{Who: "Zelda-Q", What: "halt", Repo: 99, Detail: "repository 99: @Zelda-Q said so"},
+		{Who: "anna", What: "lift", Repo: 99, Detail: "repository 99: goes on", Person: true},
+		{Who: "Zelda-Q", What: "halt", Repo: 99, Detail: "repository 99: @Zelda-Q said so", Person: true},
 	}, lifted); d != "" {
 		t.Error(d)
 	}
@@ -395,9 +433,9 @@ func testOperatorsActs(t *testing.T, s *fixture) {
 	shared := lesson.NewTaught(demo.ID, "a", "Use the fake clock.", anna, sia.Task{}, at(1))
 	must(t, s.ShareLesson(ctx, store.SharedLesson{Installation: 3, Lesson: shared, By: "whoever runs the server",
 		At: at(2)}))
-	must(t, s.SaveExperiment(ctx, store.Experiment{ID: "x", Place: demo, Name: "reruns", Change: "a: 1 -> 2",
+	must(t, s.SaveExperiment(ctx, "", store.Experiment{ID: "x", Place: demo, Name: "reruns", Change: "a: 1 -> 2",
 		By: "@Anna", CreatedAt: at(3)}, ""))
-	must(t, s.SaveExperiment(ctx, store.Experiment{ID: "y", Place: demo, Name: "reruns", Change: "a: 1 -> 3",
+	must(t, s.SaveExperiment(ctx, "", store.Experiment{ID: "y", Place: demo, Name: "reruns", Change: "a: 1 -> 3",
 		By: "whoever runs the server", CreatedAt: at(4)}, ""))
 	list := func(who string) (what []string) {
 		acts, err := s.Acts(ctx, store.ActFilter{Login: who})
@@ -415,10 +453,58 @@ func testOperatorsActs(t *testing.T, s *fixture) {
 	if d := cmp.Diff([]string{"propose policy"}, list("anna")); d != "" {
 		t.Error(d)
 	}
-	_, err = s.UnshareLesson(ctx, 3, shared.ID, store.Operator)
+	_, err = s.UnshareLesson(ctx, 3, shared.ID, "")
 	must(t, err)
-	if all := list(store.Operator); !slices.Contains(all, "unshare lesson") {
+	must(t, s.RemoveInstallation(ctx, 3))
+	all := list(store.Operator)
+	if !slices.Contains(all, "share lesson") || !slices.Contains(all, "unshare lesson") {
 		t.Errorf("%q", all)
+	}
+}
+
+// Users of GitHub may be named like the operator and SIA. Who froze a policy, or shared a lesson, stays known.
+func testActsOfNamesakes(t *testing.T, s *fixture) {
+	ctx := patient(t)
+	must(t, s.UpsertInstallation(ctx, store.Installation{ID: 3, Account: "acme"}))
+	for i, by := range []string{"@Operator", "sia", "whoever runs the server", "", "@anna"} {
+		must(t, s.HoldPolicy(ctx, store.PolicyHold{Installation: 3, Name: "reruns", Decision: "rerun", By: by, At: at(i),
+			Why: fmt.Sprint("reason ", i)}))
+	}
+	shared := lesson.NewTaught(demo.ID, "a", "Use the fake clock.", anna, sia.Task{}, at(1))
+	for range 2 {
+		must(t, s.ShareLesson(ctx, store.SharedLesson{Installation: 3, Lesson: shared, By: "sia", At: at(5)}))
+	}
+	id := started(t, s, demo, 3, 9, "a task")
+	_, err := s.Apply(ctx, id, sia.Event{ID: "p", At: at(6), By: sia.Actor{Login: "operator", ID: 5},
+		Fact: sia.PauseAsked{Reason: "said so"}})
+	must(t, err)
+	must(t, s.RemoveInstallation(ctx, 3))
+	for _, c := range []struct {
+		login, want string
+		person      bool
+	}{
+		{"operator", "reason 2", false}, {"@operator", "p reason 0", true}, {"sia", "reason 3", false},
+		{"@SIA", "share reason 1", true}, {"anna", "reason 4", true}, {"@Anna", "reason 4", true},
+	} {
+		acts, err := s.Acts(ctx, store.ActFilter{Login: c.login, Since: at(0)})
+		must(t, err)
+		var got []string
+		for _, a := range acts {
+			if a.Person != c.person {
+				t.Errorf("%s: %+v", c.login, a)
+			}
+			switch a.What {
+			case "pause":
+				got = append(got, "p")
+			case "share lesson":
+				got = append(got, "share")
+			case "hold policy":
+				got = append(got, strings.TrimPrefix(a.Detail, "reruns: "))
+			}
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %q, want %q", c.login, got, c.want)
+		}
 	}
 }
 

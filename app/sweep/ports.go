@@ -12,6 +12,7 @@ import (
 type Store interface {
 	Apply(ctx context.Context, id sia.TaskID, e sia.Event) (sia.Result, error)
 	Answered(ctx context.Context) (at time.Time, err error)
+	ApplyHalts(ctx context.Context, at time.Time) error
 	Arrived(ctx context.Context, guids []string) (map[string]bool, error)
 	Changed(ctx context.Context, since time.Time) ([]store.Look, error)
 	LatestDelivery(ctx context.Context) (store.Delivery, error)

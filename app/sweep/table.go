@@ -18,7 +18,7 @@ type Schedule struct {
 	Feedback  string // poll 👍 and 👎 on SIA's comments, for which GitHub sends no webhook
 	Approvals string // poll 👍 on plans that wait for approval
 	Prune     string // delete old deliveries, transcripts and tasks
-	Heartbeat string // sync installations and repositories, and tidy the lessons of idle repositories
+	Heartbeat string // apply halts, sync installations and repositories, and tidy the lessons of idle repositories
 	Trials    string // evaluate the trials of changed policies
 	Evolve    string // the same, and propose changes
 	Dashboard string // update the dashboard issues
@@ -123,9 +123,10 @@ func (s *Sweeper) Table(c Schedule, keep Retention) []store.Periodic {
 	}
 }
 
-// heartbeat syncs installations and their repositories with GitHub, and tidies lessons.
+// heartbeat makes the tasks agree with the halts, syncs installations and their repositories with GitHub, and tidies
+// lessons.
 func (s *Sweeper) heartbeat(ctx context.Context) error {
-	return errors.Join(s.intake.Compare(ctx), s.lessons.Tidy(ctx))
+	return errors.Join(s.store.ApplyHalts(ctx, s.now()), s.intake.Compare(ctx), s.lessons.Tidy(ctx))
 }
 
 // prune deletes data after its retention period.

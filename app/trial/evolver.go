@@ -99,7 +99,8 @@ type Deps struct {
 	Now      func() time.Time
 }
 
-// Evolver tests changes of policies. It is safe for concurrent use: changes are advanced one at a time.
+// Evolver tests changes of policies. It is safe for concurrent use: changes are advanced one at a time. Another process
+// may work beside it: what that one has changed is not overwritten.
 type Evolver struct {
 	Deps
 	moving sync.Mutex
@@ -199,7 +200,10 @@ func (e *Evolver) advance(ctx context.Context, x store.Experiment) error {
 		case store.ExperimentReverting:
 			x, err = e.revert(ctx, x)
 		}
-		if err != nil || x.Phase == was || !x.Phase.Open() {
+		switch {
+		case errors.Is(err, store.ErrStale): // the next round reads what it is now
+			return nil
+		case err != nil || x.Phase == was || !x.Phase.Open():
 			return err
 		}
 	}
@@ -209,7 +213,7 @@ func (e *Evolver) advance(ctx context.Context, x store.Experiment) error {
 func (e *Evolver) setPhase(
 	ctx context.Context, x store.Experiment, p store.ExperimentPhase, why string,
 ) (store.Experiment, error) {
-	now := e.Now()
+	now, was := e.Now(), x.Phase
 	x.Phase, x.Why = p, why
 	switch {
 	case p == store.ExperimentRunning:
@@ -219,7 +223,7 @@ func (e *Evolver) setPhase(
 	case !p.Open():
 		x.EndedAt = now
 	}
-	if err := e.Store.SaveExperiment(ctx, x, why); err != nil {
+	if err := e.Store.SaveExperiment(ctx, was, x, why); err != nil {
 		return x, err
 	}
 	e.Logger.InfoContext(ctx, "a change of a policy", "experiment", x.ID, "change", x.Change,
@@ -266,5 +270,5 @@ func (e *Evolver) updateCommentWith(
 		return x, err
 	}
 	x.Comment = id
-	return x, e.Store.SaveExperiment(ctx, x, "")
+	return x, e.Store.SaveExperiment(ctx, x.Phase, x, "")
 }

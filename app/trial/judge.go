@@ -148,11 +148,15 @@ func (e *Evolver) end(
 	if x.Pull == 0 {
 		return e.setPhase(ctx, x, p, why)
 	}
+	rows, err := e.Store.ExperimentTasks(ctx, x.ID)
+	if err != nil {
+		return x, err
+	}
 	told := x
 	told.Phase, told.Why = p, why
-	told, err := e.updateComment(ctx, told)
+	id, err := e.Forge.UpsertComment(ctx, told, computeStanding(told, rows))
 	if err == nil {
-		x.Comment = told.Comment
+		x.Comment = id
 		err = e.Forge.Close(ctx, x)
 	}
 	if err != nil && !sia.IsPermanent(err) {
@@ -263,7 +267,7 @@ func (e *Evolver) revert(ctx context.Context, x store.Experiment) (store.Experim
 	if x, err = e.setPhase(ctx, x, store.ExperimentRolledBack, why); err != nil {
 		return x, err
 	}
-	if err := e.Store.SaveExperiment(ctx, x, how); err != nil {
+	if err := e.Store.SaveExperiment(ctx, x.Phase, x, how); err != nil {
 		return x, err
 	}
 	told, err := e.updateComment(ctx, x)

@@ -89,10 +89,22 @@ func (e *Evolver) Promote(ctx context.Context, id, by string) (store.Experiment,
 	return e.recordPromotion(ctx, x, by+" promoted it")
 }
 
+// rollbackTries is the number of times that a rollback is tried if something else changes the experiment meanwhile.
+const rollbackTries = 3
+
 // Rollback restores the version before a promoted change at a user's request.
-func (e *Evolver) Rollback(ctx context.Context, id, by string) (store.Experiment, error) {
+func (e *Evolver) Rollback(ctx context.Context, id, by string) (x store.Experiment, err error) {
 	e.moving.Lock()
 	defer e.moving.Unlock()
+	for range rollbackTries {
+		if x, err = e.takeBack(ctx, id, by); !errors.Is(err, store.ErrStale) {
+			break
+		}
+	}
+	return x, err
+}
+
+func (e *Evolver) takeBack(ctx context.Context, id, by string) (store.Experiment, error) {
 	x, err := e.Find(ctx, id)
 	if err != nil {
 		return x, err

@@ -24,6 +24,6 @@ type Store interface {
 	Repositories(ctx context.Context, installation int64) ([]store.Repository, error)
 	Repository(ctx context.Context, id int64) (store.Repository, error)
 	RepositoryNamed(ctx context.Context, installation int64, name string) (store.Repository, error)
-	SaveExperiment(ctx context.Context, x store.Experiment, what string) error
+	SaveExperiment(ctx context.Context, was store.ExperimentPhase, x store.Experiment, what string) error
 	SettleExperimentTasks(ctx context.Context, experiment string, ts []store.ExperimentTask) error
 }

@@ -251,6 +251,9 @@ func (e *Evolver) keep(ctx context.Context, s subject, c policies.Mutation) erro
 	if err == nil {
 		_, err = e.setPhase(ctx, x, store.ExperimentRejected, reasonOther)
 	}
+	if errors.Is(err, store.ErrStale) { // it was kept before
+		return nil
+	}
 	return err
 }
 

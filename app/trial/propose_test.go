@@ -14,6 +14,7 @@ import (
 	"github.com/sia-bot/sia/app/store/storetest"
 	"github.com/sia-bot/sia/app/trial"
 	"github.com/sia-bot/sia/policies"
+	"github.com/sia-bot/sia/policies/evolve"
 	"github.com/sia-bot/sia/policies/mine"
 	"github.com/sia-bot/sia/sia"
 )
@@ -176,6 +177,66 @@ func TestDraftIsStopped(t *testing.T) {
 	if x, err := h.Rollback(t.Context(), all[0].ID, "@ann"); err != nil || x.Phase != store.ExperimentStopped {
 		t.Errorf("%s: %v", x.Phase, err)
 	}
+}
+
+// beside is a forge with open pull requests, where a command works beside the server, while it looks.
+type beside struct {
+	trial.NoForge
+	command func()
+}
+
+func (f beside) Look(context.Context, store.Experiment) (trial.PullState, error) {
+	f.command()
+	return trial.PullState{Open: true}, nil
+}
+
+func (beside) UpsertComment(context.Context, store.Experiment, evolve.Standing) (int64, error) {
+	return 9, nil
+}
+func (beside) Close(context.Context, store.Experiment) error { return nil }
+
+// What a command has stopped is not tried any more by a server that read it before.
+func TestStoppedBesideTheServer(t *testing.T) {
+	h := newFixture(t, nil, "app")
+	x := store.Experiment{ID: "escalate-1-abc", Installation: 3, Place: h.repos[0], Decision: "escalate",
+		Name:  "escalate",
+		Phase: store.ExperimentRunning, Pull: 7, CreatedAt: h.now, StartedAt: h.now}
+	check(t, h.store.SaveExperiment(t.Context(), "", x, "it runs"))
+	command, err := trial.New(h.Deps)
+	check(t, err)
+	command.Forge = beside{}
+	h.Forge = beside{command: func() {
+		if _, err := command.Rollback(t.Context(), x.ID, "@ann"); err != nil {
+			t.Error(err)
+		}
+	}}
+	check(t, h.Watch(t.Context()))
+	x, err = h.Find(t.Context(), x.ID)
+	if err != nil || x.Phase != store.ExperimentStopped || x.Why != "@ann stopped it" {
+		t.Errorf("%s: %s, %v", x.Phase, x.Why, err)
+	}
+	// The command read it before the server moved it on.
+	x.ID, x.Phase, x.EndedAt = "escalate-2-abc", store.ExperimentRunning, time.Time{}
+	check(t, h.store.SaveExperiment(t.Context(), "", x, "it runs"))
+	command.Forge = closing{beside{}, func() {
+		better := x
+		better.Phase = store.ExperimentBetter
+		_ = h.store.SaveExperiment(t.Context(), x.Phase, better, "it does better") // the first time
+	}}
+	if x, err = command.Rollback(t.Context(), x.ID, "@ann"); err != nil || x.Phase != store.ExperimentStopped {
+		t.Errorf("%s: %s, %v", x.Phase, x.Why, err)
+	}
+}
+
+// closing is a forge where a server works while a command closes a pull request.
+type closing struct {
+	beside
+	server func()
+}
+
+func (f closing) Close(context.Context, store.Experiment) error {
+	f.server()
+	return nil
 }
 
 // Historical tasks that only one of two policies resolved count in the gate: those of the repository that a change

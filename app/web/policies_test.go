@@ -27,7 +27,7 @@ func TestPoliciesOnPages(t *testing.T) {
 		Why: "it does better, and was merged", Gate: "not replayed", Pull: 7,
 		PullURL: "https://github.com/acme/bookings/pull/7", CreatedAt: start, StartedAt: start,
 		PromotedAt: start.Add(time.Hour)}
-	must(t, s.SaveExperiment(t.Context(), x, "it does better, and was merged "+hostile))
+	must(t, s.SaveExperiment(t.Context(), "", x, "it does better, and was merged "+hostile))
 	var rows []store.ExperimentTask
 	for i := range 90 {
 		row := store.ExperimentTask{ID: sia.TaskID(fmt.Sprint("9-", i)),

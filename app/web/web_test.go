@@ -283,7 +283,7 @@ func TestDraftsAndPoliciesWait(t *testing.T) {
 			x.Place = bookings
 		}
 		x.Installation, x.Name, x.Change, x.CreatedAt = 1, "recover", "0.1 -> 0.3", start
-		ok(t, s.SaveExperiment(t.Context(), x, ""))
+		ok(t, s.SaveExperiment(t.Context(), "", x, ""))
 	}
 	h := pages(t, s, &doer{})
 	_, body := ask(t, h, viewer.Viewer{Repos: map[int64]viewer.Role{bookings.ID: viewer.Reads}}, "GET /", "")

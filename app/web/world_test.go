@@ -116,7 +116,7 @@ func populate(t testing.TB, s *store.Store, installation int64, repo sia.Repo) {
 		sia.Task{}, start)
 	ok(t, s.PutLessons(ctx, repo.ID, l))
 	ok(t, s.CountLessons(ctx, repo.ID, lesson.Evidence{Key: "k", Lesson: l.ID, Good: 1, At: start, Why: word + "helped"}))
-	ok(t, s.SaveExperiment(ctx, store.Experiment{ID: repo.Name + "-change", Installation: installation, Place: repo,
+	ok(t, s.SaveExperiment(ctx, "", store.Experiment{ID: repo.Name + "-change", Installation: installation, Place: repo,
 		Decision: "recover",
 		Name:     repo.Name + "-policy", Change: word + "0.1 -> 0.3", Reason: word, By: "gpt-5",
 		Phase: store.ExperimentRunning, Why: word, CreatedAt: start}, word))

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/app/store"
@@ -13,7 +12,7 @@ import (
 type auditCmd struct {
 	openedDatabase `embed:""`
 	Repo           string   `help:"Only what was done in this repository, as owner/name or GitHub's id." placeholder:"OWNER/NAME" type:"repository"`
-	Person         string   `help:"Only what this login did; operator is whoever runs the server, sia is SIA itself." placeholder:"LOGIN"`
+	Person         string   `help:"Only what this login did; operator is whoever runs the server, sia is SIA itself, and with an @ they are people." placeholder:"LOGIN"`
 	Since          pastTime `help:"Only what was done since: a time such as 36h or 7d ago, or a date such as 2026-05-04. Default: 30d." default:"30d" placeholder:"TIME"`
 	Limit          int      `help:"At most so many, the latest." default:"100" min:"1" max:"1000000"`
 }
@@ -37,7 +36,7 @@ func (c *auditCmd) Run(e *cli.Env) error {
 		if err != nil {
 			return err
 		}
-		acts, err := s.Acts(e.Ctx, store.ActFilter{Login: strings.TrimPrefix(c.Person, "@"), Repo: repo,
+		acts, err := s.Acts(e.Ctx, store.ActFilter{Login: c.Person, Repo: repo,
 			Since: c.Since.resolve(time.Now()), Limit: c.Limit})
 		if err != nil {
 			return err
@@ -60,7 +59,11 @@ func (c *auditCmd) Run(e *cli.Env) error {
 		}
 		err = cli.List(e, c.Format, acts, "nothing was done; name an earlier time with --since, or leave the filters out",
 			[]string{"TIME", "WHO", "WHAT", "WHERE", "WHAT FOLLOWED"}, func(t cli.Table, a store.Act) {
-				t.Rowf("%s\t%s\t%s\t%s\t%s", a.At.Local().Format(time.DateTime), text.OneLine(a.Who), a.What,
+				who := text.OneLine(a.Who)
+				if a.Person {
+					who = "@" + who
+				}
+				t.Rowf("%s\t%s\t%s\t%s\t%s", a.At.Local().Format(time.DateTime), who, a.What,
 					cmp.Or(string(a.Task), names[a.Repo]), text.Clip(text.OneLine(cli.Plain(a.Detail)), 80))
 			})
 		if err == nil && len(acts) == c.Limit {

@@ -40,8 +40,9 @@ type forgottenPerson struct {
 	DryRun    bool           `json:"dry_run"`
 	Logins    []string       `json:"logins"` // all logins of the person
 	IDs       []int64        `json:"ids"`
-	Rows      map[string]int `json:"rows"`    // table → rows that were changed
-	Waiting   int            `json:"waiting"` // webhooks and attempts that are not processed yet
+	Rows      map[string]int `json:"rows"`     // table → rows that were changed
+	Waiting   int            `json:"waiting"`  // webhooks and attempts that are not processed yet
+	Complete  bool           `json:"complete"` // false: some rows could not be changed
 	Compacted bool           `json:"compacted"`
 	Words     int            `json:"words"`  // rows that still hold the login as a word
 	Memory    []memoryFiles  `json:"memory"` // files that may name the person
@@ -69,17 +70,17 @@ func (c *forgetPersonCmd) Run(e *cli.Env) error {
 			}
 		}
 		f, err := s.Forget(e.Ctx, login, c.DryRun)
-		if err != nil {
+		if len(f.Logins) == 0 { // nothing was changed
 			return err
 		}
-		if c.Compact && !c.DryRun {
-			if err := s.Compact(e.Ctx); err != nil {
-				return err
-			}
-		}
 		out := forgottenPerson{DryRun: c.DryRun, Logins: f.Logins, IDs: nonNil(f.IDs), Rows: f.Rows, Waiting: f.Waiting,
-			Words: f.Words, Compacted: c.Compact && !c.DryRun, Memory: remembered(f)}
-		return c.Print(e, out, func() error { return out.show(e) })
+			Complete: err == nil, Words: f.Words, Memory: remembered(f)}
+		if c.Compact && !c.DryRun && err == nil {
+			err = s.Compact(e.Ctx)
+			out.Compacted = err == nil
+		}
+		// Also after an error: the next run does not list the files of memory branches again.
+		return errors.Join(c.Print(e, out, func() error { return out.show(e) }), err)
 	})
 }
 
@@ -129,6 +130,8 @@ func (f forgottenPerson) show(e *cli.Env) error {
 	p := e.Linef
 	names := strings.Join(f.Logins, ", ")
 	switch {
+	case !f.Complete && !f.DryRun:
+		p("Not every row with %s could be changed: the error says why; then run this again. Changed were:", names)
 	case len(f.Rows) == 0:
 		p("The database does not name %s as a person.", names)
 	case f.DryRun:

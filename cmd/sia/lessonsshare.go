@@ -10,6 +10,7 @@ import (
 	"github.com/sia-bot/sia/app/learn"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/cmd/internal/cli"
+	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"
 )
 
@@ -141,7 +142,7 @@ type lessonsShareCmd struct {
 // Run approves sharing a lesson.
 func (c *lessonsShareCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store) error {
-		shared, isNew, err := lessonTeacher(e, s).Share(e.Ctx, 0, lesson.ID(c.Lesson), store.Operator)
+		shared, isNew, err := lessonTeacher(e, s).Share(e.Ctx, 0, lesson.ID(c.Lesson), sia.Actor{Operator: true}.Mention())
 		if err != nil {
 			return fmt.Errorf("share: %w", err)
 		}
@@ -164,7 +165,7 @@ type lessonsUnshareCmd struct {
 // Run withdraws the approval.
 func (c *lessonsUnshareCmd) Run(e *cli.Env) error {
 	return c.with(e, func(s *store.Store) error {
-		was, out, err := lessonTeacher(e, s).Unshare(e.Ctx, 0, lesson.ID(c.Lesson), store.Operator)
+		was, out, err := lessonTeacher(e, s).Unshare(e.Ctx, 0, lesson.ID(c.Lesson), "")
 		if err != nil {
 			return fmt.Errorf("unshare: %w", err)
 		}

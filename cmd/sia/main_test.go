@@ -48,7 +48,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"decide": decide, "install": install,
 			"refusing": refusing, "github": simulated, "newer": newer, "decisions": decisions, "scripted": scriptedModel,
-			"fronted": fronted, "story": story},
+			"fronted": fronted, "story": story, "sql": execute},
 	})
 }
 
@@ -132,9 +132,14 @@ func newer(ts *testscript.TestScript, _ bool, args []string) {
 	_, _, err = s.Migrate(ctx)
 	ts.Check(err)
 	ts.Check(s.Close())
-	db, err := sql.Open("sqlite", path)
+	execute(ts, false, []string{args[0], "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, 1)"})
+}
+
+// execute executes a statement on the database in a folder.
+func execute(ts *testscript.TestScript, _ bool, args []string) {
+	db, err := sql.Open("sqlite", filepath.Join(ts.MkAbs(args[0]), "sia.db"))
 	ts.Check(err)
-	_, err = db.ExecContext(ctx, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, 1)")
+	_, err = db.ExecContext(context.Background(), args[1])
 	ts.Check(errors.Join(err, db.Close()))
 }
 

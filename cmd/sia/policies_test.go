@@ -58,7 +58,7 @@ func decisions(ts *testscript.TestScript, _ bool, args []string) {
 	if slices.Contains(args, "promoted") { // a change of the repository's policy, from an old version to the present one
 		own, err := policies.Parse("again.yml", []byte(ts.ReadFile("again.yml")))
 		ts.Check(err)
-		ts.Check(l.s.SaveExperiment(ctx, store.Experiment{ID: "again-1-3fa9c2", Installation: 1, Alone: true, Number: 1,
+		ts.Check(l.s.SaveExperiment(ctx, "", store.Experiment{ID: "again-1-3fa9c2", Installation: 1, Alone: true, Number: 1,
 			Place: sia.Repo{ID: 102, Owner: "acme", Name: "bookings"}, Layer: int(policies.Repository), Decision: "recover",
 			Name: "again", Present: "again/1@000000000001", Candidate: own.ID(), Phase: store.ExperimentPromoted,
 			PromotedAt: l.now, By: "SIA"}, "promoted"))

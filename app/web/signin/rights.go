@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/sia-bot/sia/app/expiring"
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/web/viewer"
 	"github.com/sia-bot/sia/sia"
@@ -26,6 +27,7 @@ type forge struct {
 	people    *github.People
 	installed Installed
 	log       *slog.Logger
+	counts    *expiring.Map[int64, int] // of repositories, by the installation's id
 }
 
 // viewer returns a person's rights: the repositories that both they and the app can access, with their roles.
@@ -39,7 +41,7 @@ func (f forge) viewer(ctx context.Context, s session) (viewer.Viewer, error) {
 		f.log.WarnContext(ctx, "a person reaches more repositories than are looked at; they see the first ones",
 			"login", s.Login)
 	}
-	ctx, cancel := context.WithTimeout(ctx, askFor)
+	counting, cancel := context.WithTimeout(ctx, askFor)
 	defer cancel()
 	for _, in := range reached {
 		others := 0
@@ -54,28 +56,27 @@ func (f forge) viewer(ctx context.Context, s session) (viewer.Viewer, error) {
 		}
 		whole := in.AccountID == s.UserID
 		if !whole && others == 0 && len(in.Repos) > 0 {
-			if whole, err = f.administersAll(ctx, v, in.ID); err != nil {
-				return viewer.Viewer{}, err
-			}
+			whole = f.repositoryCount(counting, in.ID) == len(in.Repos)
 		}
 		v.Installations = append(v.Installations, viewer.Installation{ID: in.ID, Account: in.Account, Whole: whole})
 	}
-	return v, nil
+	return v, ctx.Err()
 }
 
-// administersAll reports whether a person administers every repository of an installation. The person's token lists
-// only accessible ones; only the app knows the total.
-func (f forge) administersAll(ctx context.Context, v viewer.Viewer, installation int64) (bool, error) {
-	all, err := f.installed.Repositories(ctx, installation)
+// repositoryCount returns the number of an installation's repositories; -1: it is not known. The person's token lists
+// only those that the person can access; only the app knows the total.
+func (f forge) repositoryCount(ctx context.Context, installation int64) int {
+	if n, ok := f.counts.Get(installation); ok {
+		return n
+	}
+	n, err := f.installed.RepositoryCount(ctx, installation)
 	if err != nil {
-		return false, err
+		f.log.WarnContext(ctx, "whether people administer all of an installation is not known",
+			"installation", installation, "error", err)
+		return -1
 	}
-	for _, r := range all {
-		if v.Repos[r.ID] != viewer.Administers {
-			return false, nil
-		}
-	}
-	return true, nil
+	f.counts.Put(installation, n)
+	return n
 }
 
 // roleOf maps GitHub's roles to SIA's. People with the triage role can't push, so their commands have no effect.

@@ -33,6 +33,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/sia-bot/sia/app/clientaddr"
+	"github.com/sia-bot/sia/app/expiring"
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/look"
 	"github.com/sia-bot/sia/app/web/viewer"
@@ -68,9 +69,10 @@ type Config struct {
 	Lifetime  time.Duration     // lifetime of a sign-in; 0, or more than that, is [MaxLifetime]
 }
 
-// Installed lists the app's installations. [github.App] implements it.
+// Installed knows the app's installations. [github.App] implements it.
 type Installed interface {
-	Repositories(ctx context.Context, installation int64) ([]github.Repository, error)
+	// RepositoryCount returns the number of an installation's repositories.
+	RepositoryCount(ctx context.Context, installation int64) (int, error)
 }
 
 // burst is how many sign-ins a client address may finish at once, with one more each second: each costs two requests to
@@ -115,7 +117,8 @@ func New(c Config, next http.Handler) (http.Handler, error) {
 	if c.Lifetime > 0 {
 		lasts = min(c.Lifetime, MaxLifetime)
 	}
-	f := forge{people: people, installed: c.Installed, log: c.Logger}
+	f := forge{people: people, installed: c.Installed, log: c.Logger,
+		counts: expiring.New[int64, int](c.Now, lookAgain, maxKnown)}
 	web := strings.TrimRight(c.GitHub, "/")
 	return &oauthHandler{
 		next: next, forge: f, network: &http.Client{Transport: c.Transport, Timeout: askFor},

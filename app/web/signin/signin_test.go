@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -78,6 +79,58 @@ func TestManyRepositories(t *testing.T) {
 	v := p.browser().signIn("zoe", "/").viewer(t)
 	if len(v.Repos) != many || !v.Administers(inst) || len(v.Installations) != 1 {
 		t.Errorf("zoe sees %d repositories of %d, rules hers: %v", len(v.Repos), many, v.Administers(inst))
+	}
+}
+
+// Whether people administer all of an installation costs the app one request a minute, whatever the number of
+// repositories and people. If GitHub does not tell, they see their pages, without its switches.
+func TestWholeInstallation(t *testing.T) {
+	p := open(t)
+	names := []string{"shop", "till"}
+	for i := range 101 {
+		name := fmt.Sprintf("acme/r%d", i)
+		names = append(names, name[5:])
+		_, err := p.CreateRepo("acme", name[5:], ghsim.RepoSpec{})
+		p.must(err)
+		p.must(p.SetPermission(name, "ada", "admin"))
+		p.must(p.SetPermission(name, "zoe", "admin"))
+	}
+	_, err := p.Install(p.app.ID, "acme", names...)
+	p.must(err)
+	var counts atomic.Int32
+	var down atomic.Bool
+	p.FailRequests(func(r *http.Request) *ghsim.Fault {
+		if strings.HasSuffix(r.URL.Path, "/installation/repositories") {
+			counts.Add(1)
+			if down.Load() {
+				return &ghsim.Fault{Status: http.StatusForbidden}
+			}
+		}
+		return nil
+	})
+	ada := p.browser()
+	if v := ada.signIn("ada", "/").viewer(t); len(v.Repos) != 103 || !v.Administers(p.inst) {
+		t.Errorf("ada sees %d repositories, rules all: %v", len(v.Repos), v.Administers(p.inst))
+	}
+	if v := p.browser().signIn("ada", "/").viewer(t); !v.Administers(p.inst) {
+		t.Error("ada does not rule all at another computer")
+	}
+	if v := p.browser().signIn("zoe", "/").viewer(t); v.Administers(p.inst) {
+		t.Error("zoe rules all")
+	}
+	if n := counts.Load(); n != 1 {
+		t.Errorf("the app asked %d times", n)
+	}
+	p.clock.Advance(time.Minute)
+	down.Store(true)
+	got := ada.ask("GET", "/", nil)
+	if v := got.viewer(t); len(v.Repos) != 103 || v.Administers(p.inst) {
+		t.Errorf("without an answer: %d, %d repositories, rules all: %v", got.status, len(v.Repos), v.Administers(p.inst))
+	}
+	down.Store(false)
+	p.clock.Advance(time.Minute)
+	if v := ada.ask("GET", "/", nil).viewer(t); !v.Administers(p.inst) {
+		t.Error("afterwards ada does not rule all")
 	}
 }
 
