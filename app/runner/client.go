@@ -23,7 +23,7 @@ const (
 	pollTimeout      = LongPoll + 20*time.Second
 	heartbeatTimeout = 10 * time.Second
 	reportTimeout    = 40 * time.Second
-	resultTimeout    = 4 * time.Minute
+	resultTimeout    = UploadTimeout + BodyTimeout
 	maxResponse      = 64 << 10 // maximum size of a response that is no attempt, in bytes
 	maxRetryDelay    = 30 * time.Second
 )

@@ -20,7 +20,7 @@ const (
 	nextRequests = 60               // the same for polls of one runner
 	uploads      = 4                // concurrent large bodies
 	takeWait     = 20 * time.Second // for the owner to add a turn to the transcript
-	chunkTimeout = time.Minute      // timeout for each chunk of a commit
+	chunkTimeout = time.Minute      // timeout for each chunk of a commit or a large body
 )
 
 // Handler serves the HTTP API of runners, below [Prefix]. It is safe for concurrent use.

@@ -26,19 +26,37 @@ func (h *Handler) receive(w http.ResponseWriter, r *http.Request, most int64) (b
 		return nil, false
 	}
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(BodyTimeout))
-	_ = control.SetWriteDeadline(time.Now().Add(BodyTimeout + takeWait))
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
+	until := time.Now().Add(UploadTimeout)
+	_ = control.SetWriteDeadline(until.Add(BodyTimeout))
+	body, err := io.ReadAll(&deadlineReader{http.MaxBytesReader(w, r.Body, most), control, until})
+	_ = control.SetReadDeadline(time.Now().Add(BodyTimeout)) // for the rest of the request
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
 		writeError(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("at most %d bytes are taken", most))
 		return nil, false
 	case err != nil:
-		writeError(w, http.StatusBadRequest, "the request did not come whole")
+		writeError(w, http.StatusRequestTimeout, "the request did not come whole") // the runner tries again
 		return nil, false
 	}
 	return body, true
+}
+
+// deadlineReader extends the read deadline for each chunk, but not beyond a time.
+type deadlineReader struct {
+	io.Reader
+	control *http.ResponseController
+	until   time.Time
+}
+
+// Read implements io.Reader.
+func (p *deadlineReader) Read(b []byte) (int, error) {
+	next := time.Now().Add(chunkTimeout)
+	if next.After(p.until) {
+		next = p.until
+	}
+	_ = p.control.SetReadDeadline(next)
+	return p.Reader.Read(b)
 }
 
 // turn takes a turn, and answers when the turn is in the transcript.

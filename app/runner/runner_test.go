@@ -17,6 +17,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -413,6 +414,46 @@ func TestLargeBodiesOfRunners(t *testing.T) {
 		make([]byte, 4+runner.MaxResult+runner.MaxPack+1))
 	cancel()
 	<-done
+}
+
+// deadlines is a response whose read deadlines are kept.
+type deadlines struct {
+	*httptest.ResponseRecorder
+	read []time.Time
+}
+
+// SetReadDeadline sets a deadline, for [http.ResponseController].
+func (d *deadlines) SetReadDeadline(t time.Time) error {
+	d.read = append(d.read, t)
+	return nil
+}
+
+// upload sends a result, with its body from a reader.
+func (w *world) upload(pass string, body io.Reader) *deadlines {
+	req := httptest.NewRequestWithContext(w.t.Context(), http.MethodPost, runner.Prefix+runner.ResultPath, body)
+	req.Header.Set("Authorization", "Bearer "+pass)
+	to := &deadlines{ResponseRecorder: httptest.NewRecorder()}
+	w.server.Config.Handler.ServeHTTP(to, req)
+	return to
+}
+
+// A slow upload has time for each chunk. If it breaks off, the runner tries again.
+func TestSlowUploadOfARunner(t *testing.T) {
+	w := newWorld(t, "http://127.0.0.1:1")
+	done := w.run(t.Context(), agent.Input{})
+	o := w.take()
+	if got := w.upload(o.Pass, iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader("abc")))); got.Code !=
+		http.StatusRequestTimeout {
+		t.Errorf("broken off: %d: %s", got.Code, got.Body)
+	}
+	result := runner.JoinResult(encoded(t, runner.Outcome{Result: agent.Result{End: sia.EndFinished}}), nil)
+	got := w.upload(o.Pass, iotest.HalfReader(bytes.NewReader(result)))
+	if got.Code != http.StatusNoContent || len(got.read) < 3 || !got.read[1].After(got.read[0]) {
+		t.Errorf("%d, deadlines %v: %s", got.Code, got.read, got.Body)
+	}
+	if ran := <-done; ran.err != nil || ran.res.End != sia.EndFinished {
+		t.Errorf("%+v, %v", ran.res, ran.err)
+	}
 }
 
 // Wrong tokens are rejected, and after many of them the address has to wait. A known runner is still served.
