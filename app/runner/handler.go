@@ -11,6 +11,7 @@ import (
 	"github.com/sia-bot/sia/agent/gateway"
 	"github.com/sia-bot/sia/app/clientaddr"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -248,11 +249,15 @@ func (h *Handler) base(w http.ResponseWriter, r *http.Request, a claim) {
 	out := &deadlineWriter{w: w, control: http.NewResponseController(w)}
 	if err := h.Mirror(t).WriteCommit(ctx, commit, out); err != nil {
 		h.Logger.WarnContext(ctx, "a commit could not be sent to a runner", "effect", a.Key, "error", err)
-		if !out.began {
+		var missing *gitops.NotFoundError
+		switch {
+		case out.began:
+			panic(http.ErrAbortHandler) // so that the runner notices the truncation
+		case errors.As(err, &missing), errors.Is(err, gitops.ErrFetchTooLarge):
+			writeError(w, http.StatusUnprocessableEntity, "GitHub lacks the commit that was asked for, or it is too large")
+		default:
 			writeError(w, http.StatusBadGateway, "the server can't send the commit that was asked for")
-			return
 		}
-		panic(http.ErrAbortHandler) // so that the runner notices the truncation
 	}
 }
 

@@ -329,10 +329,9 @@ func TestBaseOfTests(t *testing.T) {
 	must(t, err)
 	far := cache.Repo(gitops.Remote{Key: "far", URL: "https://runner.invalid/base"})
 	for commit, ofTests := range map[string]bool{start: false, o.Work.Tests.Base: true} {
-		pack, err := client.Base(t.Context(), o.Pass, ofTests)
-		must(t, err)
-		must(t, far.TakeCommit(t.Context(), commit, pack, 1<<20))
-		must(t, pack.Close())
+		must(t, client.Base(t.Context(), time.Minute, o.Pass, ofTests, func(pack io.Reader) error {
+			return far.TakeCommit(t.Context(), commit, pack, 1<<20)
+		}))
 	}
 	if o.Work.Tests.Base != w.base || o.Work.Tests.Within <= 0 || !far.HasCommit(w.base) || !far.HasCommit(start) {
 		t.Errorf("given %+v, of %s and %s", o.Work.Tests, start, w.base)

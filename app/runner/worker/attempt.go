@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"os"
@@ -150,12 +151,9 @@ func (a *attempt) fetch(ctx context.Context, repo *gitops.Repo, commit string, o
 	}
 	ctx, cancel := context.WithTimeout(ctx, runner.FetchTimeout)
 	defer cancel()
-	pack, err := a.client.Base(ctx, a.offer.Pass, ofTests)
-	if err != nil {
-		return err
-	}
-	defer pack.Close()
-	return repo.TakeCommit(ctx, commit, pack, runner.MaxBase)
+	return a.client.Base(ctx, a.patience, a.offer.Pass, ofTests, func(pack io.Reader) error {
+		return repo.TakeCommit(ctx, commit, pack, runner.MaxBase)
+	})
 }
 
 // testFuncs returns functions that run the tests that the work tree's changes can affect, and tests by name; nil: tests

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"net/http"
@@ -78,10 +79,11 @@ func TestAttemptThatIsGone(t *testing.T) {
 	}
 }
 
-// With a full disk a runner gives an attempt back without counting as lost.
+// With a full disk, or without the server, a runner gives an attempt back without counting as lost.
 func TestRunnerDiskFull(t *testing.T) {
 	for err, lost := range map[error]bool{
 		&fs.PathError{Op: "write", Path: "pack", Err: syscall.ENOSPC}: false, errors.New("broken"): true,
+		fmt.Errorf("fetch: %w", runner.ErrUnavailable): false,
 	} {
 		var released atomic.Pointer[url.Values]
 		server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
