@@ -19,7 +19,8 @@ import (
 const (
 	wrongTokens  = 30               // burst of requests with a wrong token from one address; one more each second
 	nextRequests = 60               // the same for polls of one runner
-	uploads      = 4                // concurrent large bodies
+	uploads      = 4                // concurrent large bodies of results, and of turns
+	smallBody    = 64 << 10         // maximum size of a body that waits for no others, in bytes
 	takeWait     = 20 * time.Second // for the owner to add a turn to the transcript
 	chunkTimeout = time.Minute      // timeout for each chunk of a commit or a large body
 )
@@ -32,14 +33,15 @@ type Handler struct {
 	client  *http.Client // to models
 	wrong   *clientaddr.Limiter
 	polls   *clientaddr.Limiter
-	uploads chan struct{}
+	uploads chan struct{} // slots for large results
+	turns   chan struct{} // and for large turns, for which an agent waits
 }
 
 // NewHandler returns the handler of a dispatcher. Requests for models use memory from room.
 func NewHandler(d *Dispatcher, room *gateway.Room) *Handler {
 	h := &Handler{Dispatcher: d, mux: http.NewServeMux(), room: room, client: gateway.NewClient(),
 		wrong: clientaddr.NewLimiter(wrongTokens, d.Now), polls: clientaddr.NewLimiter(nextRequests, d.Now),
-		uploads: make(chan struct{}, uploads)}
+		uploads: make(chan struct{}, uploads), turns: make(chan struct{}, uploads)}
 	h.mux.HandleFunc("POST "+Prefix+NextPath, h.next)
 	h.mux.HandleFunc("POST "+Prefix+NextTestsPath, h.next)
 	for path, serve := range map[string]func(http.ResponseWriter, *http.Request, claim){

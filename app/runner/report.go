@@ -16,14 +16,16 @@ import (
 // TurnNumber is the query parameter with the number of a report, from 1 for each pass.
 const TurnNumber = "n"
 
-// receive reads a body of at most most bytes, after waiting for a free upload slot. If ok is false, it has answered the
-// request with an error.
-func (h *Handler) receive(w http.ResponseWriter, r *http.Request, most int64) (body []byte, ok bool) {
-	select {
-	case h.uploads <- struct{}{}:
-		defer func() { <-h.uploads }()
-	case <-r.Context().Done():
-		return nil, false
+// receive reads a body of at most most bytes, after waiting for one of slots unless the body is small. If ok is false,
+// it has answered the request with an error.
+func receive(w http.ResponseWriter, r *http.Request, slots chan struct{}, most int64) (body []byte, ok bool) {
+	if r.ContentLength < 0 || r.ContentLength > smallBody {
+		select {
+		case slots <- struct{}{}:
+			defer func() { <-slots }()
+		case <-r.Context().Done():
+			return nil, false
+		}
 	}
 	control := http.NewResponseController(w)
 	until := time.Now().Add(UploadTimeout)
@@ -71,7 +73,7 @@ func (h *Handler) turn(w http.ResponseWriter, r *http.Request, a claim) {
 		h.refuseAttempt(w, r, err)
 		return
 	}
-	body, ok := h.receive(w, r, MaxTurn)
+	body, ok := receive(w, r, h.turns, MaxTurn)
 	if !ok {
 		return
 	}
@@ -144,7 +146,7 @@ func (h *Handler) takeResult(w http.ResponseWriter, r *http.Request, a claim,
 	if a.TestsOf != "" {
 		most = 4 + MaxResult // it changes nothing
 	}
-	body, ok := h.receive(w, r, most)
+	body, ok := receive(w, r, h.uploads, most)
 	if !ok {
 		return
 	}

@@ -455,6 +455,41 @@ func TestSlowUploadOfARunner(t *testing.T) {
 	}
 }
 
+// began is a body of which nothing comes. It signals when it is read.
+type began struct {
+	io.Reader
+	read func()
+}
+
+// Read signals, and waits.
+func (b began) Read(p []byte) (int, error) {
+	b.read()
+	return b.Reader.Read(p)
+}
+
+// Slow uploads of results don't keep other runners' turns waiting.
+func TestTurnBesideSlowUploads(t *testing.T) {
+	w := newWorld(t, "http://127.0.0.1:1")
+	ctx, cancel := context.WithCancel(t.Context())
+	done := w.run(ctx, agent.Input{})
+	o := w.take()
+	nothing, end := io.Pipe()
+	var reading, all sync.WaitGroup
+	for range 4 {
+		reading.Add(1)
+		all.Go(func() { w.upload(o.Pass, began{nothing, sync.OnceFunc(reading.Done)}) })
+	}
+	reading.Wait()
+	for i, size := range []int{1, 100 << 10} {
+		w.expect(http.StatusOK, o.Pass, turnPath(i+1),
+			encoded(t, agent.Turn{Number: i + 1, Kind: agent.TurnModel, Text: strings.Repeat("a", size)}))
+	}
+	must(t, end.Close())
+	all.Wait()
+	cancel()
+	<-done
+}
+
 // Wrong tokens are rejected, and after many of them the address has to wait. A known runner is still served.
 func TestWrongTokensOfRunners(t *testing.T) {
 	w := newWorld(t, "http://127.0.0.1:1")

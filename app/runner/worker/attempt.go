@@ -39,6 +39,8 @@ type attempt struct {
 	offer *runner.Offer
 	log   *slog.Logger
 	turns int // number of reported turns
+	// why a turn could not be reported for a time, although the server may take it from another runner
+	unreported error
 
 	models modelTransport // for requests to the models
 }
@@ -95,6 +97,9 @@ func (a *attempt) run(ctx context.Context) error {
 	res, err := by.Run(ctx, in, a)
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, errStopped) {
 		return cause // the runner stops, or no longer has the attempt
+	}
+	if a.unreported != nil {
+		return a.unreported
 	}
 	if errors.Is(err, runner.ErrGone) || errors.Is(err, syscall.ENOSPC) {
 		return err
@@ -242,10 +247,14 @@ func (a *attempt) Turn(ctx context.Context, t agent.Turn) error {
 		return fmt.Errorf("encode turn %d: %w", t.Number, err)
 	}
 	// The agent's timeout is ten seconds. A restart of the server takes longer, and the turn is paid for.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), runner.Lease)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.patience)
 	defer cancel()
 	if err := a.client.Turn(ctx, a.offer.Pass, a.turns+1, b); err != nil {
-		return fmt.Errorf("report turn %d: %w", t.Number, err)
+		err = fmt.Errorf("report turn %d: %w", t.Number, err)
+		if ctx.Err() != nil {
+			a.unreported = err
+		}
+		return err
 	}
 	a.turns++
 	return nil
