@@ -308,6 +308,33 @@ func TestChangeOfARunnerIsJudged(t *testing.T) {
 	}
 }
 
+// Of a rejected result nothing is used, also not a change about which its runner asked before.
+func TestRejectedAfterAJudgedChange(t *testing.T) {
+	w := newWorld(t, "http://127.0.0.1:1")
+	done := w.run(t.Context(), agent.Input{PushRefusal: func(context.Context) (string, error) { return "no", nil }})
+	o := w.take()
+	client, err := runner.NewClient(w.server.URL, false)
+	must(t, err)
+	hello := filepath.Join(w.space.Dir(), "hello.txt")
+	sha, pack := w.far(func(dir string) {
+		must(t, os.WriteFile(filepath.Join(dir, "hello.txt"), []byte("Earlier\n"), 0o600))
+	})
+	ended := runner.Outcome{Result: agent.Result{End: sia.EndFinished}, Commit: sha}
+	why, err := client.PushRefusal(t.Context(), o.Pass, runner.JoinResult(encoded(t, ended), pack))
+	if b, rerr := os.ReadFile(hello); err != nil || why != "no" || rerr != nil || string(b) != "Earlier\n" {
+		t.Fatalf("%q, %v; in the work tree: %q, %v", why, err, b, rerr)
+	}
+	ended.Commit, ended.TooLarge = "", true
+	must(t, client.Result(t.Context(), o.Pass, runner.JoinResult(encoded(t, ended), nil)))
+	if got := <-done; got.err != nil || got.res.End != sia.EndError ||
+		!strings.Contains(got.res.Reason, "nothing of it is used") {
+		t.Errorf("%+v, %v", got.res, got.err)
+	}
+	if b, err := os.ReadFile(hello); err != nil || string(b) != "Hello\n" {
+		t.Errorf("in the work tree: %q, %v", b, err)
+	}
+}
+
 // A runner gets the commit that its tests are compared with, which differs from the start commit.
 func TestBaseOfTests(t *testing.T) {
 	w := newWorld(t, "http://127.0.0.1:1")
