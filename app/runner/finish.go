@@ -172,5 +172,5 @@ func (f *Failure) err(key string) error {
 		return fmt.Errorf("attempt %s on a runner: %.2000s", key, f.Message)
 	}
 	return &sia.Error{Op: "attempt " + key, Message: fmt.Sprintf("%.2000s", f.Message), Permanent: f.Permanent,
-		Outage: f.Outage, RetryAfter: max(0, f.RetryAfter)}
+		Outage: f.Outage, RetryAfter: f.RetryAfter}
 }
