@@ -860,6 +860,18 @@ func TestStopReachesARunner(t *testing.T) {
 		t.Errorf("%+v, %v", got.res, got.err)
 	}
 
+	// While no runner has it, what the last one did is not here.
+	ctx, cancel = context.WithCancelCause(t.Context())
+	done = w.run(ctx, agent.Input{})
+	o = w.take()
+	w.expect(http.StatusOK, o.Pass, turnPath(1), encoded(t, agent.Turn{Number: 1, Kind: agent.TurnModel}))
+	w.expect(http.StatusNoContent, o.Pass, runner.ReleasePath, nil)
+	cancel(store.ErrCancelled)
+	if got := <-done; got.err != nil || got.res.End != sia.EndCancelled ||
+		got.res.Reason != agent.StoppedWithoutRunner {
+		t.Errorf("%+v, %v", got.res, got.err)
+	}
+
 	ctx, cancel = context.WithCancelCause(t.Context())
 	done = w.run(ctx, agent.Input{})
 	o = w.take()

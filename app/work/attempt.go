@@ -135,7 +135,7 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 			res.Reason = known.Message
 		}
 	}
-	if res.End == sia.EndCancelled && cancelled {
+	if res.End == sia.EndCancelled && cancelled && res.Reason != agent.StoppedWithoutRunner {
 		res.Reason = "it was stopped" // the agent's reason is in the engine's words
 	}
 	keep, cancel := context.WithTimeout(context.WithoutCancel(ctx), wrapUpTimeout)
