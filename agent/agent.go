@@ -140,6 +140,9 @@ type Limits struct {
 	SoftDeadline time.Duration
 }
 
+// StoppedWithoutRunner is the [Result.Reason] of an attempt that made turns and was stopped while no runner had it.
+const StoppedWithoutRunner = "it was stopped while no runner had it: changes that no runner sent are not kept"
+
 // Result is the result of an attempt.
 type Result struct {
 	End     sia.AttemptEnd

@@ -89,6 +89,46 @@ func TestCrashInAnAttempt(t *testing.T) {
 	}
 }
 
+// An attempt that returns to a machine after another continued it does not continue in the first machine's work tree,
+// which lacks the other's edits.
+func TestCrashOnTwoMachines(t *testing.T) {
+	t.Parallel()
+	stalled := func(turn int) scripted.Script {
+		s := resumeModel(nil)
+		s.Rules[0].Turns[turn].Fault = &scripted.Fault{Stall: true, After: 1}
+		return s
+	}
+	sim, model, v := crashWorld(t, nil, stalled(1), nil)
+	ctx, cancel := context.WithTimeout(t.Context(), apptest.Limit)
+	defer cancel()
+	mirrors := filepath.Join(v.Config.Dir, "git")
+	process := begin(t, sim, v)
+	for _, m := range []struct {
+		requests  int // when the process is killed
+		from, to  string
+		afterward scripted.Script
+	}{{2, mirrors, mirrors + "-one", stalled(2)}, {4, mirrors + "-one", mirrors, resumeModel(nil)}} {
+		check(t, model.Wait(ctx, m.requests))
+		check(t, process.cmd.Process.Kill())
+		if !process.wait(t) {
+			t.Fatal("the process ended by itself")
+		}
+		if m.to == mirrors {
+			check(t, os.RemoveAll(mirrors))
+		}
+		check(t, os.Rename(m.from, m.to))
+		check(t, model.SetScript(m.afterward))
+		process = launch(t, v)
+	}
+	if process.wait(t) {
+		t.Fatal("the third process died too")
+	}
+	check(t, sim.WaitIdle(ctx))
+	if world := describe(t, sim, v); !strings.Contains(world, "task passed, 1 attempts") {
+		t.Errorf("the first attempt failed:\n%s", world)
+	}
+}
+
 // spent returns the task's cost and how it ended.
 func spent(t *testing.T, v victim) map[string]any {
 	t.Helper()

@@ -47,6 +47,7 @@ type Cache struct {
 	remove   func(name string) error
 	ignored  []byte
 	question time.Duration // bounds an exchange without a pack
+	fetched  packLimits    // of the pack of a fetch
 	now      func() time.Time
 	pause    func(context.Context, time.Duration) error
 	servers  sync.Map // results of handshakes, by [client.serverKey]
@@ -75,7 +76,8 @@ func OpenCache(dir string, opts CacheOptions) (*Cache, error) {
 		return nil, fmt.Errorf("open git cache: %w", err)
 	}
 	c := &Cache{dir: abs, log: opts.Logger, mayPush: opts.MayPush, kept: opts.Kept, keys: opts.Keys,
-		remove: opts.Remove, ignored: opts.Ignored, question: questionTimeout, now: time.Now, pause: pauseFor}
+		remove: opts.Remove, ignored: opts.Ignored, question: questionTimeout,
+		fetched: packLimits{size: maxFetchedBytes, objects: maxFetchedObjects}, now: time.Now, pause: pauseFor}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}

@@ -19,6 +19,8 @@ var (
 	ErrOtherContent = errors.New("the branch has other content")
 	// ErrTooLarge reports that a file is larger than the caller's limit.
 	ErrTooLarge = errors.New("file is larger than the limit")
+	// ErrFetchTooLarge reports that the commits to fetch have more bytes or objects than are fetched.
+	ErrFetchTooLarge = errors.New("the commit is too large to fetch")
 	// ErrTree reports that a tree is malformed, or larger or deeper than the limits. The files of a workspace may make
 	// such a tree.
 	ErrTree = errors.New("unfit tree")

@@ -10,6 +10,12 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
+// Bounds of the pack of a fetch: a repository may be a stranger's, and is on the same disk as the others.
+const (
+	maxFetchedBytes   = 4 << 30
+	maxFetchedObjects = 2 * maxTreeFiles // the index of a pack is made in memory
+)
+
 // Head asks the server for the head of a branch; "" means that there is no such branch. It changes nothing.
 func (r *Repo) Head(ctx context.Context, branch string) (string, error) {
 	if r.bad != nil {
@@ -135,17 +141,28 @@ func (r *Repo) transferCommits(ctx context.Context, op string, g generation, wan
 	if depth > 1 {
 		haves = nil // otherwise the server may omit a commit in between, and we lack its files
 	}
-	d, err := r.client.download(ctx, op, fetchRequest{want: want, depth: depth, haves: haves, shallow: shallow})
+	limits := r.cache.fetched
+	d, err := r.client.download(ctx, op,
+		fetchRequest{want: want, depth: depth, haves: haves, shallow: shallow, most: limits.size})
 	if err != nil {
-		return err
+		return fetchError(op, err)
 	}
 	defer d.close()
-	x, err := indexPack(d.pack, strings.TrimSuffix(d.pack.Name(), ".pack")+"-whole", objs, packLimits{})
+	x, err := indexPack(d.pack, strings.TrimSuffix(d.pack.Name(), ".pack")+"-whole", objs, limits)
 	if err != nil {
-		return fmt.Errorf("%s: %w", op, err)
+		return fetchError(op, fmt.Errorf("%s: %w", op, err))
 	}
 	defer x.remove()
 	return r.mirror.install(ctx, x, "fetched", d.shallow, want)
+}
+
+// fetchError makes [ErrTooLarge] of a pack an [ErrFetchTooLarge]: it is no file that is too large.
+func fetchError(op string, err error) error {
+	if errors.Is(err, ErrTooLarge) {
+		return fmt.Errorf("%s: %w: more than %d GiB packed, or %d objects", op, ErrFetchTooLarge, maxFetchedBytes>>30,
+			maxFetchedObjects)
+	}
+	return err
 }
 
 // viewCommit calls read on the mirror with the commit in it. When the mirror is broken, it is replaced and read is

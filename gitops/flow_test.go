@@ -1,6 +1,7 @@
 package gitops
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -125,5 +126,29 @@ func TestAttempt(t *testing.T) {
 	}
 	if strings.Contains(f.logs.String(), testToken) {
 		t.Error("the token is in the log")
+	}
+}
+
+// A commit with more bytes or objects than the limits is not fetched, nothing of it is left behind, and it is not taken
+// for a file that is too large.
+func TestFetchTooLarge(t *testing.T) {
+	for name, limits := range map[string]packLimits{
+		"bytes": {size: 100, objects: maxFetchedObjects}, "objects": {size: maxFetchedBytes, objects: 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			f.cache.fetched = limits
+			f.log()
+			_, err := f.repo.ReadFile(t.Context(), f.main, "README.md", 1<<20)
+			if !errors.Is(err, ErrFetchTooLarge) || errors.Is(err, ErrTooLarge) {
+				t.Errorf("fetched: %v", err)
+			}
+			if asked := f.log(); len(asked) > 2 {
+				t.Errorf("tried again: %v", asked)
+			}
+			if left, err := filepath.Glob(filepath.Join(f.cache.tmp(), "*")); err != nil || len(left) > 0 {
+				t.Errorf("left behind: %v %v", left, err)
+			}
+		})
 	}
 }

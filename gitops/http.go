@@ -23,6 +23,8 @@ const (
 	maxTries = 3
 	// maxWait is the longest time that a read waits when the server asks for it. For a longer one, the caller decides.
 	maxWait = 10 * time.Second
+	// maxRetryAfter is the longest wait that a server can ask for.
+	maxRetryAfter = 24 * time.Hour
 	// maxRedirects bounds a chain of redirects; GitHub sends one after a rename.
 	maxRedirects = 3
 )
@@ -248,14 +250,14 @@ func (c *client) refusalError(op string, resp *http.Response, secret string) err
 	}
 }
 
-// retryAfter reads a Retry-After header, in seconds or as a date.
+// retryAfter reads a Retry-After header, in seconds or as a date: at most a day.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	v := h.Get("Retry-After")
 	if s, err := strconv.Atoi(v); err == nil && s > 0 {
-		return time.Duration(min(s, 24*3600)) * time.Second
+		return time.Duration(min(s, int(maxRetryAfter/time.Second))) * time.Second
 	}
 	if t, err := http.ParseTime(v); err == nil && t.After(now) {
-		return t.Sub(now)
+		return min(t.Sub(now), maxRetryAfter)
 	}
 	return 0
 }

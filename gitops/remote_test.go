@@ -191,15 +191,19 @@ func TestRefusals(t *testing.T) {
 
 func TestRetryAfterLong(t *testing.T) {
 	f := newFixture(t)
-	f.on(func(w http.ResponseWriter, _ *http.Request) bool {
-		w.Header().Set("Retry-After", "120")
-		w.WriteHeader(403)
-		return true
-	})
-	_, err := f.repo.Head(t.Context(), "main")
-	var server *ServerError
-	if !errors.As(err, &server) || server.RetryAfter != 2*time.Minute {
-		t.Errorf("rate limit: %v", err)
+	for says, want := range map[string]time.Duration{
+		"120": 2 * time.Minute, "999999999": 24 * time.Hour, "Fri, 31 Dec 9999 23:59:59 GMT": 24 * time.Hour,
+	} {
+		f.on(func(w http.ResponseWriter, _ *http.Request) bool {
+			w.Header().Set("Retry-After", says)
+			w.WriteHeader(403)
+			return true
+		})
+		_, err := f.repo.Head(t.Context(), "main")
+		var server *ServerError
+		if !errors.As(err, &server) || server.RetryAfter != want {
+			t.Errorf("rate limit, %s: %v", says, err)
+		}
 	}
 }
 

@@ -124,7 +124,7 @@ func (c *client) lsRef(ctx context.Context, op, ref string) (plumbing.Hash, erro
 type fetchedPack struct {
 	pack    *os.File
 	shallow []plumbing.Hash
-	most    int64 // bytes; 0: no bound
+	most    int64 // bytes
 }
 
 // maxHaves bounds the commits that we announce to a server. Each may reduce what has to be sent; more than a few add
@@ -137,7 +137,7 @@ type fetchRequest struct {
 	depth          int
 	haves, shallow []plumbing.Hash
 	filter         string // of objects, such as "blob:none"; "": none
-	most           int64  // bytes of the pack; 0: no bound
+	most           int64  // bytes of the pack
 }
 
 // download carries out a fetch. A pack with more bytes than q.most is [ErrTooLarge].
@@ -198,10 +198,6 @@ func (d *fetchedPack) read(p *pktReader) error {
 			section = ""
 		case section == "" && line == "packfile":
 			band := &sidebandReader{pkts: p}
-			if d.most == 0 {
-				_, err := io.Copy(d.pack, band)
-				return err
-			}
 			n, err := io.Copy(d.pack, io.LimitReader(band, d.most+1))
 			if err == nil && n > d.most {
 				err = ErrTooLarge

@@ -35,11 +35,14 @@ func IsPermanent(err error) bool {
 	return errors.As(err, &e) && e.Permanent
 }
 
-// RetryAfter returns the wait that err requests before the next try; 0 if it requests none.
+// maxRetryAfter is the longest wait that a server or a runner can request.
+const maxRetryAfter = 24 * time.Hour
+
+// RetryAfter returns the wait that err requests before the next try, at most a day; 0 if it requests none.
 func RetryAfter(err error) time.Duration {
 	var e *Error
 	if errors.As(err, &e) {
-		return e.RetryAfter
+		return min(max(0, e.RetryAfter), maxRetryAfter)
 	}
 	return 0
 }

@@ -107,8 +107,7 @@ func (r *remoteAgent) follow(ctx context.Context) (agent.Result, error) {
 			if !r.ended.IsZero() {
 				continue // only the cost of a call is missing
 			}
-			return r.closeOffer(live, agent.Result{End: sia.EndCancelled,
-				Reason: "it was cancelled, and its runner did not answer"})
+			return r.closeOffer(live, r.stopped())
 		case <-done:
 			done = nil
 			switch cause := context.Cause(ctx); {
@@ -154,12 +153,21 @@ func (r *remoteAgent) handle(
 		res, err = r.finish(ctx, w)
 		return res, true, err
 	case stopping && (w.State == store.RunnerOffered || w.Lost):
-		res, err = r.closeOffer(ctx, agent.Result{End: sia.EndCancelled, Reason: "it was cancelled"})
+		res, err = r.closeOffer(ctx, r.stopped())
 		return res, true, err
 	case w.State == store.RunnerRunning && (w.Lost || r.overdue()):
 		return r.reoffer(ctx, w)
 	}
 	return res, false, nil
+}
+
+// stopped returns the result of an attempt that was stopped and of which no runner reports the end.
+func (r *remoteAgent) stopped() agent.Result {
+	res := agent.Result{End: sia.EndCancelled, Reason: "it was cancelled"}
+	if r.turns > 0 || len(r.in.Saved) > 0 {
+		res.Reason = agent.StoppedWithoutRunner
+	}
+	return res
 }
 
 // awaitCalls reports whether the cost of the attempt may still change, because the server reads the answer to a call

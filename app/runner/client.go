@@ -23,13 +23,16 @@ const (
 	pollTimeout      = LongPoll + 20*time.Second
 	heartbeatTimeout = 10 * time.Second
 	reportTimeout    = 40 * time.Second
-	resultTimeout    = 4 * time.Minute
+	resultTimeout    = UploadTimeout + BodyTimeout
 	maxResponse      = 64 << 10 // maximum size of a response that is no attempt, in bytes
 	maxRetryDelay    = 30 * time.Second
 )
 
 // ErrGone means that the pass is no longer valid.
 var ErrGone = errors.New("the attempt is no longer this runner's")
+
+// ErrUnavailable means that the server could not be reached, or could not answer, for as long as it was tried.
+var ErrUnavailable = errors.New("the server is not available")
 
 // ErrToken means that the server rejects the token.
 var ErrToken = errors.New("the server does not know this runner's token: it was removed, or never added; " +
@@ -262,18 +265,50 @@ func (c *Client) Work(ctx context.Context, pass string) (w Work, err error) {
 	return w, err
 }
 
-// Base returns the commit that an attempt starts from, or the one that its tests are compared with, as a pack. The
-// caller must close it.
-func (c *Client) Base(ctx context.Context, pass string, ofTests bool) (io.ReadCloser, error) {
+// Base calls take with the commit that an attempt starts from, or the one that its tests are compared with, as a pack.
+// It retries for a time if the pack does not come whole; then the error is [ErrUnavailable].
+func (c *Client) Base(
+	ctx context.Context, within time.Duration, pass string, ofTests bool, take func(io.Reader) error,
+) error {
 	path := BasePath
 	if ofTests {
 		path += "?" + BaseOfTests
 	}
-	resp, err := c.ask(ctx, http.MethodGet, path, pass, nil)
-	if err != nil {
-		return nil, err
+	trying, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	var refused error // by take
+	err := retry(trying, func() error {
+		resp, err := c.ask(ctx, http.MethodGet, path, pass, nil)
+		if err != nil {
+			return err
+		}
+		defer resp.Body.Close()
+		body := &watchedReader{Reader: resp.Body}
+		refused = take(body)
+		return body.err
+	})
+	switch {
+	case err == nil:
+		return refused
+	case isPermanent(err) || ctx.Err() != nil:
+		return err
 	}
-	return resp.Body, nil
+	return fmt.Errorf("%w: %w", ErrUnavailable, err)
+}
+
+// watchedReader keeps the error of its reads.
+type watchedReader struct {
+	io.Reader
+	err error
+}
+
+// Read implements io.Reader.
+func (r *watchedReader) Read(b []byte) (int, error) {
+	n, err := r.Reader.Read(b)
+	if err != nil && !errors.Is(err, io.EOF) {
+		r.err = err
+	}
+	return n, err
 }
 
 // Heartbeat sends one heartbeat of an attempt. stop reports whether the attempt has to stop. The error wraps [ErrGone]

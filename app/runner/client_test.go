@@ -1,8 +1,10 @@
 package runner_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -157,4 +159,43 @@ func TestOneRequestForAllSlots(t *testing.T) {
 		})
 	}
 	slots.Wait()
+}
+
+// A commit that does not come whole is fetched again. An error of the one who takes it is final.
+func TestBaseIsFetchedAgain(t *testing.T) {
+	var asked atomic.Int32
+	last := int32(3)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		n := asked.Add(1)
+		switch {
+		case n%last == 1:
+			w.WriteHeader(http.StatusBadGateway)
+		case n%last != 0:
+			w.Header().Set("Content-Length", "100") // more than is sent
+			fallthrough
+		default:
+			_, _ = w.Write([]byte("pack"))
+		}
+	}))
+	defer server.Close()
+	client, err := runner.NewClient(server.URL, false)
+	must(t, err)
+	var got []byte
+	refused := errors.New("refused")
+	for _, says := range []error{nil, refused} {
+		asked.Store(0)
+		err := client.Base(t.Context(), time.Minute, "p", false, func(pack io.Reader) error {
+			b, err := io.ReadAll(pack)
+			got = b
+			return cmp.Or(err, says)
+		})
+		if !errors.Is(err, says) || string(got) != "pack" || asked.Load() != last {
+			t.Errorf("got %q after %d requests: %v, want %v", got, asked.Load(), err, says)
+		}
+	}
+	asked.Store(0)
+	err = client.Base(t.Context(), time.Nanosecond, "p", false, func(io.Reader) error { return nil })
+	if !errors.Is(err, runner.ErrUnavailable) || asked.Load() != 1 {
+		t.Errorf("without patience: %v after %d requests", err, asked.Load())
+	}
 }

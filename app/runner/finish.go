@@ -58,18 +58,23 @@ func (r *remoteAgent) finish(ctx context.Context, w store.RunnerWatch) (res agen
 	if err != nil {
 		return agent.Result{End: sia.EndError, Turns: r.turns, Cost: w.Spent}, err
 	}
-	o, err := decodeOutcome(result)
+	o, bad := decodeOutcome(result)
+	if bad != nil {
+		o = Outcome{}
+	}
+	why, err := r.applyChange(ctx, o, pack)
 	if err != nil {
-		return r.closeOffer(ctx, agent.Result{End: sia.EndError, Reason: r.rejection(w, err)})
+		return agent.Result{End: sia.EndError}, err // can be retried: the result is kept
+	}
+	if bad != nil {
+		return r.closeOffer(ctx, agent.Result{End: sia.EndError, Reason: r.rejection(w, bad)})
 	}
 	res = o.Result
 	res.Cost = max(res.Cost, w.Spent) // it can't be less than the calls that were let through
 	if w.Refused != "" && (o.Failure != nil || res.End == sia.EndError) {
 		res.End, res.Reason, o.Failure = sia.EndCredits, w.Refused, nil
 	}
-	if why, err := r.applyChange(ctx, o, pack); err != nil {
-		return agent.Result{End: sia.EndError}, err // can be retried: the result is kept
-	} else if why != nil {
+	if why != nil {
 		res.End, res.Reason = sia.EndError, r.rejection(w, why)
 		o.Failure = nil
 	}
@@ -127,13 +132,14 @@ func (r *remoteAgent) rejection(w store.RunnerWatch, why error) string {
 	return fmt.Sprintf("what the runner %s sent back was refused, and nothing of it is used: %s", w.Runner, why)
 }
 
-// applyChange applies the runner's change to the work tree. refused is the reason if the change is rejected.
+// applyChange applies the runner's change to the work tree. refused is the reason if the change is rejected; then the
+// work tree has no change.
 func (r *remoteAgent) applyChange(ctx context.Context, o Outcome, pack []byte) (refused, err error) {
 	if o.TooLarge {
-		return ErrTooLarge, nil
+		refused, o.Commit = ErrTooLarge, ""
 	}
 	if o.Commit == "" && r.in.Rebuild {
-		return nil, nil
+		return refused, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, takeTimeout)
 	defer cancel()
@@ -148,7 +154,7 @@ func (r *remoteAgent) applyChange(ctx context.Context, o Outcome, pack []byte) (
 	}
 	r.in.Rebuild = false
 	if o.Commit == "" || r.in.Planning {
-		return nil, nil
+		return refused, nil
 	}
 	err = space.TakeChange(ctx, o.Commit, pack)
 	if errors.Is(err, gitops.ErrTree) || errors.Is(err, gitops.ErrTooLarge) {
@@ -166,5 +172,5 @@ func (f *Failure) err(key string) error {
 		return fmt.Errorf("attempt %s on a runner: %.2000s", key, f.Message)
 	}
 	return &sia.Error{Op: "attempt " + key, Message: fmt.Sprintf("%.2000s", f.Message), Permanent: f.Permanent,
-		Outage: f.Outage, RetryAfter: max(0, f.RetryAfter)}
+		Outage: f.Outage, RetryAfter: f.RetryAfter}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/sia-bot/sia/agent/gateway"
 	"github.com/sia-bot/sia/app/clientaddr"
 	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -18,9 +19,10 @@ import (
 const (
 	wrongTokens  = 30               // burst of requests with a wrong token from one address; one more each second
 	nextRequests = 60               // the same for polls of one runner
-	uploads      = 4                // concurrent large bodies
+	uploads      = 4                // concurrent large bodies of results, and of turns
+	smallBody    = 64 << 10         // maximum size of a body that waits for no others, in bytes
 	takeWait     = 20 * time.Second // for the owner to add a turn to the transcript
-	chunkTimeout = time.Minute      // timeout for each chunk of a commit
+	chunkTimeout = time.Minute      // timeout for each chunk of a commit or a large body
 )
 
 // Handler serves the HTTP API of runners, below [Prefix]. It is safe for concurrent use.
@@ -31,14 +33,15 @@ type Handler struct {
 	client  *http.Client // to models
 	wrong   *clientaddr.Limiter
 	polls   *clientaddr.Limiter
-	uploads chan struct{}
+	uploads chan struct{} // slots for large results
+	turns   chan struct{} // and for large turns, for which an agent waits
 }
 
 // NewHandler returns the handler of a dispatcher. Requests for models use memory from room.
 func NewHandler(d *Dispatcher, room *gateway.Room) *Handler {
 	h := &Handler{Dispatcher: d, mux: http.NewServeMux(), room: room, client: gateway.NewClient(),
 		wrong: clientaddr.NewLimiter(wrongTokens, d.Now), polls: clientaddr.NewLimiter(nextRequests, d.Now),
-		uploads: make(chan struct{}, uploads)}
+		uploads: make(chan struct{}, uploads), turns: make(chan struct{}, uploads)}
 	h.mux.HandleFunc("POST "+Prefix+NextPath, h.next)
 	h.mux.HandleFunc("POST "+Prefix+NextTestsPath, h.next)
 	for path, serve := range map[string]func(http.ResponseWriter, *http.Request, claim){
@@ -248,11 +251,15 @@ func (h *Handler) base(w http.ResponseWriter, r *http.Request, a claim) {
 	out := &deadlineWriter{w: w, control: http.NewResponseController(w)}
 	if err := h.Mirror(t).WriteCommit(ctx, commit, out); err != nil {
 		h.Logger.WarnContext(ctx, "a commit could not be sent to a runner", "effect", a.Key, "error", err)
-		if !out.began {
+		var missing *gitops.NotFoundError
+		switch {
+		case out.began:
+			panic(http.ErrAbortHandler) // so that the runner notices the truncation
+		case errors.As(err, &missing), errors.Is(err, gitops.ErrFetchTooLarge):
+			writeError(w, http.StatusUnprocessableEntity, "GitHub lacks the commit that was asked for, or it is too large")
+		default:
 			writeError(w, http.StatusBadGateway, "the server can't send the commit that was asked for")
-			return
 		}
-		panic(http.ErrAbortHandler) // so that the runner notices the truncation
 	}
 }
 

@@ -16,29 +16,49 @@ import (
 // TurnNumber is the query parameter with the number of a report, from 1 for each pass.
 const TurnNumber = "n"
 
-// receive reads a body of at most most bytes, after waiting for a free upload slot. If ok is false, it has answered the
-// request with an error.
-func (h *Handler) receive(w http.ResponseWriter, r *http.Request, most int64) (body []byte, ok bool) {
-	select {
-	case h.uploads <- struct{}{}:
-		defer func() { <-h.uploads }()
-	case <-r.Context().Done():
-		return nil, false
+// receive reads a body of at most most bytes, after waiting for one of slots unless the body is small. If ok is false,
+// it has answered the request with an error.
+func receive(w http.ResponseWriter, r *http.Request, slots chan struct{}, most int64) (body []byte, ok bool) {
+	if r.ContentLength < 0 || r.ContentLength > smallBody {
+		select {
+		case slots <- struct{}{}:
+			defer func() { <-slots }()
+		case <-r.Context().Done():
+			return nil, false
+		}
 	}
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(BodyTimeout))
-	_ = control.SetWriteDeadline(time.Now().Add(BodyTimeout + takeWait))
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
+	until := time.Now().Add(UploadTimeout)
+	_ = control.SetWriteDeadline(until.Add(BodyTimeout))
+	body, err := io.ReadAll(&deadlineReader{http.MaxBytesReader(w, r.Body, most), control, until})
+	_ = control.SetReadDeadline(time.Now().Add(BodyTimeout)) // for the rest of the request
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
 		writeError(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("at most %d bytes are taken", most))
 		return nil, false
 	case err != nil:
-		writeError(w, http.StatusBadRequest, "the request did not come whole")
+		writeError(w, http.StatusRequestTimeout, "the request did not come whole") // the runner tries again
 		return nil, false
 	}
 	return body, true
+}
+
+// deadlineReader extends the read deadline for each chunk, but not beyond a time.
+type deadlineReader struct {
+	io.Reader
+	control *http.ResponseController
+	until   time.Time
+}
+
+// Read implements io.Reader.
+func (p *deadlineReader) Read(b []byte) (int, error) {
+	next := time.Now().Add(chunkTimeout)
+	if next.After(p.until) {
+		next = p.until
+	}
+	_ = p.control.SetReadDeadline(next)
+	return p.Reader.Read(b)
 }
 
 // turn takes a turn, and answers when the turn is in the transcript.
@@ -53,7 +73,7 @@ func (h *Handler) turn(w http.ResponseWriter, r *http.Request, a claim) {
 		h.refuseAttempt(w, r, err)
 		return
 	}
-	body, ok := h.receive(w, r, MaxTurn)
+	body, ok := receive(w, r, h.turns, MaxTurn)
 	if !ok {
 		return
 	}
@@ -126,7 +146,7 @@ func (h *Handler) takeResult(w http.ResponseWriter, r *http.Request, a claim,
 	if a.TestsOf != "" {
 		most = 4 + MaxResult // it changes nothing
 	}
-	body, ok := h.receive(w, r, most)
+	body, ok := receive(w, r, h.uploads, most)
 	if !ok {
 		return
 	}

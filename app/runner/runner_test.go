@@ -17,6 +17,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -307,6 +308,33 @@ func TestChangeOfARunnerIsJudged(t *testing.T) {
 	}
 }
 
+// Of a rejected result nothing is used, also not a change about which its runner asked before.
+func TestRejectedAfterAJudgedChange(t *testing.T) {
+	w := newWorld(t, "http://127.0.0.1:1")
+	done := w.run(t.Context(), agent.Input{PushRefusal: func(context.Context) (string, error) { return "no", nil }})
+	o := w.take()
+	client, err := runner.NewClient(w.server.URL, false)
+	must(t, err)
+	hello := filepath.Join(w.space.Dir(), "hello.txt")
+	sha, pack := w.far(func(dir string) {
+		must(t, os.WriteFile(filepath.Join(dir, "hello.txt"), []byte("Earlier\n"), 0o600))
+	})
+	ended := runner.Outcome{Result: agent.Result{End: sia.EndFinished}, Commit: sha}
+	why, err := client.PushRefusal(t.Context(), o.Pass, runner.JoinResult(encoded(t, ended), pack))
+	if b, rerr := os.ReadFile(hello); err != nil || why != "no" || rerr != nil || string(b) != "Earlier\n" {
+		t.Fatalf("%q, %v; in the work tree: %q, %v", why, err, b, rerr)
+	}
+	ended.Commit, ended.TooLarge = "", true
+	must(t, client.Result(t.Context(), o.Pass, runner.JoinResult(encoded(t, ended), nil)))
+	if got := <-done; got.err != nil || got.res.End != sia.EndError ||
+		!strings.Contains(got.res.Reason, "nothing of it is used") {
+		t.Errorf("%+v, %v", got.res, got.err)
+	}
+	if b, err := os.ReadFile(hello); err != nil || string(b) != "Hello\n" {
+		t.Errorf("in the work tree: %q, %v", b, err)
+	}
+}
+
 // A runner gets the commit that its tests are compared with, which differs from the start commit.
 func TestBaseOfTests(t *testing.T) {
 	w := newWorld(t, "http://127.0.0.1:1")
@@ -328,10 +356,9 @@ func TestBaseOfTests(t *testing.T) {
 	must(t, err)
 	far := cache.Repo(gitops.Remote{Key: "far", URL: "https://runner.invalid/base"})
 	for commit, ofTests := range map[string]bool{start: false, o.Work.Tests.Base: true} {
-		pack, err := client.Base(t.Context(), o.Pass, ofTests)
-		must(t, err)
-		must(t, far.TakeCommit(t.Context(), commit, pack, 1<<20))
-		must(t, pack.Close())
+		must(t, client.Base(t.Context(), time.Minute, o.Pass, ofTests, func(pack io.Reader) error {
+			return far.TakeCommit(t.Context(), commit, pack, 1<<20)
+		}))
 	}
 	if o.Work.Tests.Base != w.base || o.Work.Tests.Within <= 0 || !far.HasCommit(w.base) || !far.HasCommit(start) {
 		t.Errorf("given %+v, of %s and %s", o.Work.Tests, start, w.base)
@@ -411,6 +438,81 @@ func TestLargeBodiesOfRunners(t *testing.T) {
 		make([]byte, 4+runner.MaxResult+runner.MaxPack+1))
 	w.expect(http.StatusRequestEntityTooLarge, o.Pass, runner.ChangePath,
 		make([]byte, 4+runner.MaxResult+runner.MaxPack+1))
+	cancel()
+	<-done
+}
+
+// deadlines is a response whose read deadlines are kept.
+type deadlines struct {
+	*httptest.ResponseRecorder
+	read []time.Time
+}
+
+// SetReadDeadline sets a deadline, for [http.ResponseController].
+func (d *deadlines) SetReadDeadline(t time.Time) error {
+	d.read = append(d.read, t)
+	return nil
+}
+
+// upload sends a result, with its body from a reader.
+func (w *world) upload(pass string, body io.Reader) *deadlines {
+	req := httptest.NewRequestWithContext(w.t.Context(), http.MethodPost, runner.Prefix+runner.ResultPath, body)
+	req.Header.Set("Authorization", "Bearer "+pass)
+	to := &deadlines{ResponseRecorder: httptest.NewRecorder()}
+	w.server.Config.Handler.ServeHTTP(to, req)
+	return to
+}
+
+// A slow upload has time for each chunk. If it breaks off, the runner tries again.
+func TestSlowUploadOfARunner(t *testing.T) {
+	w := newWorld(t, "http://127.0.0.1:1")
+	done := w.run(t.Context(), agent.Input{})
+	o := w.take()
+	if got := w.upload(o.Pass, iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader("abc")))); got.Code !=
+		http.StatusRequestTimeout {
+		t.Errorf("broken off: %d: %s", got.Code, got.Body)
+	}
+	result := runner.JoinResult(encoded(t, runner.Outcome{Result: agent.Result{End: sia.EndFinished}}), nil)
+	got := w.upload(o.Pass, iotest.HalfReader(bytes.NewReader(result)))
+	if got.Code != http.StatusNoContent || len(got.read) < 3 || !got.read[1].After(got.read[0]) {
+		t.Errorf("%d, deadlines %v: %s", got.Code, got.read, got.Body)
+	}
+	if ran := <-done; ran.err != nil || ran.res.End != sia.EndFinished {
+		t.Errorf("%+v, %v", ran.res, ran.err)
+	}
+}
+
+// began is a body of which nothing comes. It signals when it is read.
+type began struct {
+	io.Reader
+	read func()
+}
+
+// Read signals, and waits.
+func (b began) Read(p []byte) (int, error) {
+	b.read()
+	return b.Reader.Read(p)
+}
+
+// Slow uploads of results don't keep other runners' turns waiting.
+func TestTurnBesideSlowUploads(t *testing.T) {
+	w := newWorld(t, "http://127.0.0.1:1")
+	ctx, cancel := context.WithCancel(t.Context())
+	done := w.run(ctx, agent.Input{})
+	o := w.take()
+	nothing, end := io.Pipe()
+	var reading, all sync.WaitGroup
+	for range 4 {
+		reading.Add(1)
+		all.Go(func() { w.upload(o.Pass, began{nothing, sync.OnceFunc(reading.Done)}) })
+	}
+	reading.Wait()
+	for i, size := range []int{1, 100 << 10} {
+		w.expect(http.StatusOK, o.Pass, turnPath(i+1),
+			encoded(t, agent.Turn{Number: i + 1, Kind: agent.TurnModel, Text: strings.Repeat("a", size)}))
+	}
+	must(t, end.Close())
+	all.Wait()
 	cancel()
 	<-done
 }
@@ -755,6 +857,18 @@ func TestStopReachesARunner(t *testing.T) {
 	w.expect(http.StatusNoContent, o.Pass, runner.ResultPath, runner.JoinResult(encoded(t, runner.Outcome{
 		Result: agent.Result{End: sia.EndCancelled, Turns: 3}}), nil))
 	if got := <-done; got.err != nil || got.res.End != sia.EndCancelled || got.res.Turns != 3 {
+		t.Errorf("%+v, %v", got.res, got.err)
+	}
+
+	// While no runner has it, what the last one did is not here.
+	ctx, cancel = context.WithCancelCause(t.Context())
+	done = w.run(ctx, agent.Input{})
+	o = w.take()
+	w.expect(http.StatusOK, o.Pass, turnPath(1), encoded(t, agent.Turn{Number: 1, Kind: agent.TurnModel}))
+	w.expect(http.StatusNoContent, o.Pass, runner.ReleasePath, nil)
+	cancel(store.ErrCancelled)
+	if got := <-done; got.err != nil || got.res.End != sia.EndCancelled ||
+		got.res.Reason != agent.StoppedWithoutRunner {
 		t.Errorf("%+v, %v", got.res, got.err)
 	}
 

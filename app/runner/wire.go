@@ -90,8 +90,11 @@ const (
 	MaxAbout  = 200 // of a runner's description
 )
 
-// BodyTimeout is the timeout for the transfer of a body.
-const BodyTimeout = 2 * time.Minute
+// BodyTimeout is the timeout for the transfer of a body; UploadTimeout for one of up to [MaxPack], over a slow line.
+const (
+	BodyTimeout   = 2 * time.Minute
+	UploadTimeout = 10 * time.Minute
+)
 
 // Lease is how long a runner keeps an attempt without a heartbeat; HeartbeatInterval is the interval of heartbeats.
 const (

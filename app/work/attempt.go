@@ -3,9 +3,12 @@ package work
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -32,6 +35,7 @@ const (
 	textReview    = "review"       // the review of that diagnosis
 	textWeighed   = "weighed"      // the last review of expectations that a head changed
 	textFailure   = "failure: "    // followed by a check's name: the long extract of its log
+	textTree      = "tree"         // random name of the run's last workspace, which one server has
 	textStart     = "start"        // head of the branch when the attempt started, which its commit may replace
 )
 
@@ -132,7 +136,7 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 			res.Reason = known.Message
 		}
 	}
-	if res.End == sia.EndCancelled && cancelled {
+	if res.End == sia.EndCancelled && cancelled && res.Reason != agent.StoppedWithoutRunner {
 		res.Reason = "it was stopped" // the agent's reason is in the engine's words
 	}
 	keep, cancel := context.WithTimeout(context.WithoutCancel(ctx), wrapUpTimeout)
@@ -299,11 +303,31 @@ func (w *attemptWorker) spent(ctx context.Context, f sia.Effect) (ended sia.Atte
 	return ended, err
 }
 
-// workspace creates the attempt's workspace. One that was left behind is reused only if the attempt resumes.
+// workspace creates a run's workspace. One that was left behind is reused only if the attempt resumes, and it is the
+// run's last one: a server with another folder may have continued the attempt since.
 func (w *attemptWorker) workspace(
 	ctx context.Context, t sia.Task, f sia.Effect, start string, resume bool,
 ) (*gitops.Workspace, error) {
-	dir := w.Git.WorkspaceDir(f.Key + " " + start)
+	kind := runTextKind(textTree, f.Run)
+	name, err := w.Store.Text(ctx, t.ID, f.Attempt, kind)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return nil, err
+	}
+	dir := w.Git.WorkspaceDir(f.Key + " " + start + name)
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		name = " " + rand.Text()
+		if err := w.Store.SaveText(ctx, t.ID, f.Attempt, kind, name); err != nil {
+			return nil, err
+		}
+		dir = w.Git.WorkspaceDir(f.Key + " " + start + name)
+	}
+	return w.openWorkspace(ctx, t, dir, start, resume)
+}
+
+// openWorkspace creates a workspace in a folder. One that was left behind there is reused only if resume is true.
+func (w *attemptWorker) openWorkspace(
+	ctx context.Context, t sia.Task, dir, start string, resume bool,
+) (*gitops.Workspace, error) {
 	space, err := w.mirror(t).Workspace(ctx, dir, start)
 	if err != nil || resume || !space.Reused() {
 		return space, err

@@ -325,7 +325,7 @@ func (w *attemptWorker) check(
 	if w.Remote != nil {
 		return w.Remote.Check(ctx, t, f, sha, commands, baseline)
 	}
-	space, err := w.workspace(ctx, t, sia.Effect{Key: f.Key + " check"}, sha, false)
+	space, err := w.openWorkspace(ctx, t, w.Git.WorkspaceDir(f.Key+" check "+sha), sha, false)
 	if err != nil {
 		return nil, err
 	}

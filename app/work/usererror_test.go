@@ -57,6 +57,15 @@ func TestForPeople(t *testing.T) {
 	}
 }
 
+// A repository that is too large is for a person to change: a retry would fetch as much again.
+func TestRepositoryTooLarge(t *testing.T) {
+	err := userError(sia.Effect{Kind: sia.DoBegin}, fmt.Errorf("fetch: %w", gitops.ErrFetchTooLarge))
+	var said *sia.Error
+	if !errors.As(err, &said) || !said.Permanent || !strings.Contains(said.Message, "larger than SIA can work on") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // Names that exclude one another are for a person to change.
 func TestBranchBesideAnother(t *testing.T) {
 	err := userError(sia.Effect{Kind: sia.DoPush}, &gitops.RejectedError{Branch: "sia/issue-1", Beside: "sia"})

@@ -139,8 +139,8 @@ func TestProxyTakesWhatRunnersSend(t *testing.T) {
 	if taken != asked || asked*1_000_000 < runner.MaxResult+runner.MaxPack {
 		t.Errorf("it takes %d MB of %d", taken, asked)
 	}
-	if within := time.Duration(number(caddy, `read_body (\d+)m`)) * time.Minute; within < runner.BodyTimeout {
-		t.Errorf("it waits for %s of %s", within, runner.BodyTimeout)
+	if within := time.Duration(number(caddy, `read_body (\d+)m`)) * time.Minute; within < runner.UploadTimeout {
+		t.Errorf("it waits for %s of %s", within, runner.UploadTimeout)
 	}
 }
 

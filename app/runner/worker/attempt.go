@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"os"
@@ -38,6 +39,8 @@ type attempt struct {
 	offer *runner.Offer
 	log   *slog.Logger
 	turns int // number of reported turns
+	// why a turn could not be reported for a time, although the server may take it from another runner
+	unreported error
 
 	models modelTransport // for requests to the models
 }
@@ -94,6 +97,9 @@ func (a *attempt) run(ctx context.Context) error {
 	res, err := by.Run(ctx, in, a)
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, errStopped) {
 		return cause // the runner stops, or no longer has the attempt
+	}
+	if a.unreported != nil {
+		return a.unreported
 	}
 	if errors.Is(err, runner.ErrGone) || errors.Is(err, syscall.ENOSPC) {
 		return err
@@ -153,12 +159,9 @@ func (a *attempt) fetch(ctx context.Context, repo *gitops.Repo, commit string, o
 	}
 	ctx, cancel := context.WithTimeout(ctx, runner.FetchTimeout)
 	defer cancel()
-	pack, err := a.client.Base(ctx, a.offer.Pass, ofTests)
-	if err != nil {
-		return err
-	}
-	defer pack.Close()
-	return repo.TakeCommit(ctx, commit, pack, runner.MaxBase)
+	return a.client.Base(ctx, a.patience, a.offer.Pass, ofTests, func(pack io.Reader) error {
+		return repo.TakeCommit(ctx, commit, pack, runner.MaxBase)
+	})
 }
 
 // testFuncs returns functions that run the tests that the work tree's changes can affect, and tests by name; nil: tests
@@ -247,10 +250,14 @@ func (a *attempt) Turn(ctx context.Context, t agent.Turn) error {
 		return fmt.Errorf("encode turn %d: %w", t.Number, err)
 	}
 	// The agent's timeout is ten seconds. A restart of the server takes longer, and the turn is paid for.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), runner.Lease)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.patience)
 	defer cancel()
 	if err := a.client.Turn(ctx, a.offer.Pass, a.turns+1, b); err != nil {
-		return fmt.Errorf("report turn %d: %w", t.Number, err)
+		err = fmt.Errorf("report turn %d: %w", t.Number, err)
+		if ctx.Err() != nil {
+			a.unreported = err
+		}
+		return err
 	}
 	a.turns++
 	return nil

@@ -51,9 +51,10 @@ type Config struct {
 // worker is a running runner.
 type worker struct {
 	Config
-	client *runner.Client
-	git    *gitops.Cache
-	tests  *evidence.Looker
+	client   *runner.Client
+	git      *gitops.Cache
+	tests    *evidence.Looker
+	patience time.Duration // to retry what the attempt needs of the server, or the server of it
 }
 
 func newWorker(c Config) (*worker, error) {
@@ -70,7 +71,7 @@ func newWorker(c Config) (*worker, error) {
 		return nil, err
 	}
 	tests := evidence.NewLooker(c.Sandbox, filepath.Join(c.Dir, "sandbox", "tests"), nil, time.Now)
-	return &worker{Config: c, client: client, git: git, tests: tests}, nil
+	return &worker{Config: c, client: client, git: git, tests: tests, patience: runner.Lease}, nil
 }
 
 // Run takes attempts and runs them until ctx ends. Then it releases the running ones. It returns [runner.ErrToken] when
@@ -182,6 +183,10 @@ func (w *worker) finish(ctx context.Context, a *attempt, err error) error {
 		a.release(ctx, false)
 		a.log.ErrorContext(ctx, "attempt given back: the disk of this runner's folder is full; free some space", "dir",
 			w.Dir, "error", err)
+		return err
+	case errors.Is(err, runner.ErrUnavailable): // as for another runner
+		a.release(ctx, false)
+		a.log.WarnContext(ctx, "attempt given back: the server did not give what it needs", "error", err)
 		return err
 	case err != nil:
 		a.release(ctx, true)

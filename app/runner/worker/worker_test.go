@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"net/http"
@@ -13,7 +14,9 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
+	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/app/runner"
 )
@@ -78,10 +81,11 @@ func TestAttemptThatIsGone(t *testing.T) {
 	}
 }
 
-// With a full disk a runner gives an attempt back without counting as lost.
+// With a full disk, or without the server, a runner gives an attempt back without counting as lost.
 func TestRunnerDiskFull(t *testing.T) {
 	for err, lost := range map[error]bool{
 		&fs.PathError{Op: "write", Path: "pack", Err: syscall.ENOSPC}: false, errors.New("broken"): true,
+		fmt.Errorf("fetch: %w", runner.ErrUnavailable): false,
 	} {
 		var released atomic.Pointer[url.Values]
 		server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -141,5 +145,29 @@ func TestModelWithoutServer(t *testing.T) {
 	server.Close()
 	if err := ask(t.Context()); err == nil || !strings.Contains(err.Error(), "SIA's server") || !models.away.Load() {
 		t.Errorf("a server that is down: away %v, %v", models.away.Load(), err)
+	}
+}
+
+// A turn that can't be reported for a time is no failure of the attempt, which another runner may continue. A turn that
+// the server refuses is.
+func TestTurnThatIsNotReported(t *testing.T) {
+	for status, unreported := range map[int]bool{
+		http.StatusServiceUnavailable: true, http.StatusUnprocessableEntity: false, http.StatusOK: false,
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set(runner.Header, "1")
+			w.WriteHeader(status)
+		}))
+		w, err := newWorker(config(t, server.URL))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.patience = time.Second
+		a := w.newAttempt(&runner.Offer{Pass: "p"})
+		err = a.Turn(t.Context(), agent.Turn{Number: 1})
+		if (err == nil) != (status == http.StatusOK) || (a.unreported != nil) != unreported {
+			t.Errorf("%d: %v, kept as %v", status, err, a.unreported)
+		}
+		server.Close()
 	}
 }
