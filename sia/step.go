@@ -27,6 +27,7 @@ type Result struct {
 // and event whenever the Version grew. A zero Task is a task that does not exist
 // yet; only Start and Restored create one.
 func Step(t Task, e Event) Result {
+	e.Rules = Rules
 	r := Replay(t, e)
 	if t.ID == "" || e.Effect != "" || r.Task.Version == t.Version {
 		return r // it creates a task, is an effect's outcome, or was not applied
@@ -34,7 +35,8 @@ func Step(t Task, e Event) Result {
 	return dropNoop(t, e, r)
 }
 
-// Replay is [Step] for an event of a task's log. The log contains only events that were applied.
+// Replay is [Step] for an event of a task's log, by the rules by which it was applied. The log contains only events
+// that were applied.
 func Replay(t Task, e Event) Result {
 	s := &step{t: t.clone(), e: e}
 	if t.ID == "" {
@@ -65,6 +67,7 @@ func Replay(t Task, e Event) Result {
 		}
 	}
 	s.dispatch(t.State, e.Fact.Kind())
+	s.dropOldTests(t)
 	if t.Head != "" && t.Head != s.t.Head {
 		s.t.Former = append(s.t.Former, t.Head)
 		s.t.Former = s.t.Former[max(0, len(s.t.Former)-MaxFormer):]

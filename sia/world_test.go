@@ -50,7 +50,7 @@ func oneOf[T any](t *rapid.T, what string, all []T) T { return all[evenly(t, wha
 
 // apply steps and returns the task before it.
 func (w *world) apply(e Event) Task {
-	e.At = w.now
+	e.At, e.Rules = w.now, Rules
 	before := w.task
 	r := Step(before, e)
 	w.task = r.Task
