@@ -181,3 +181,29 @@ func TestTestsThatRunAreNotRunAgain(t *testing.T) {
 		t.Errorf("under way are %v", p.task.Pending)
 	}
 }
+
+// Test results are kept while checks are run again after a while, and tests that were not run are run then. An event by
+// older rules means what it meant.
+func TestTestsBeforeALateRerun(t *testing.T) {
+	for _, ran := range []bool{true, false} {
+		p := checked(t, false)
+		if ran {
+			p.done(DoEvidence, Evidenced{Evidence: TestEvidence{Head: p.task.Head, Base: p.task.BaseSHA, Red: []string{"a::T"}}})
+		} else {
+			p.done(DoEvidence, EffectFailed{Effect: DoEvidence, Reason: "no machine"})
+		}
+		p.judges(Judged{Verdict: VerdictRed})
+		p.wantState(Diagnosing)
+		before, rerun := p.task, Decided{Type: DecideRecover, Choice: ChooseRerun, Wait: Duration(time.Minute)}
+		p.done(DoDecide, rerun)
+		p.wantState(Checking)
+		if e := p.task.Gate.Evidence; ran != (e != nil) || ran == p.task.RunsTests() {
+			t.Errorf("they ran: %v; kept is %+v, under way are %v", ran, e, p.task.Pending)
+		}
+		key := before.pendingOf(DoDecide)
+		old := Replay(before, Event{ID: key, Effect: key, Fact: rerun}).Task
+		if old.State != Checking || old.Gate.Evidence != nil || old.RunsTests() {
+			t.Errorf("by older rules the task is %s, kept is %+v", old.State, old.Gate.Evidence)
+		}
+	}
+}

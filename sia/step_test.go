@@ -29,6 +29,7 @@ func TestInvariants(t *testing.T) {
 				e, before = w.bother()
 			}
 			holds(t, before, w.task, e)
+			w.holdsTests(before)
 			again := Step(w.task, Event{ID: e.ID, At: w.now, By: e.By, Effect: e.Effect, Fact: e.Fact})
 			again.Effects = slices.DeleteFunc(again.Effects, func(f Effect) bool { return f.Aside && w.all[f.Key] })
 			if e.Fact.Kind() != KCheckSeen && (again.Ignored == "" || len(again.Effects) > 0) {
@@ -123,6 +124,21 @@ func holds(t *rapid.T, before, after Task, e Event) {
 	}
 	if !after.State.Final() && !after.Waits() && len(after.Pending) == 0 {
 		t.Fatalf("nothing is under way while %s after %s", after.State, e.Fact.Kind())
+	}
+}
+
+// holdsTests: tests that run are the present head's, and nothing passes by a commit of SIA's whose tests were not run, or
+// at least begun. The gate waits for them only for a while.
+func (w *world) holdsTests(before Task) {
+	after := w.task
+	for _, f := range w.todo {
+		if f.Kind == DoEvidence && after.Pending[f.Key] != "" && f.SHA != after.Head {
+			w.t.Fatalf("the tests of %s are run, and the head is %s", f.SHA, after.Head)
+		}
+	}
+	if after.State == Passed && before.State != Passed && before.HeadBy == (Actor{}) && !before.hasEvidence() &&
+		!before.RunsTests() && !w.untested[after.Head] {
+		w.t.Fatalf("passed without the tests of %s: %+v", after.Head, before.Gate.Evidence)
 	}
 }
 
