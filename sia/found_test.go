@@ -27,3 +27,34 @@ func TestAFormerHeadIsNoPushForAWhile(t *testing.T) {
 		}
 	}
 }
+
+// A push to a branch without a pull request, such as one that the task knew before its database was lost, is where the
+// next attempt starts. No checks are watched, and the question stays open.
+func TestPushWithoutAPull(t *testing.T) {
+	for _, paused := range []bool{false, true} {
+		p := &taskDriver{t: t}
+		p.says(Start{Installation: 1, Repo: Repo{ID: 9}, Issue: 3, Title: "Greet", DefaultBranch: "main"})
+		p.done(DoBegin, Begun{Settings: DefaultSettings(), BaseBranch: "main", BaseSHA: "base", Title: "Greet",
+			Already: &Already{URL: "u", What: "pull request #7, which is open, closes this issue"}})
+		p.done(DoMemory, MemoryCommitted{SHA: "m"})
+		p.done(DoEscalate, EscalationOpened{Issue: 3, URL: "e"})
+		if paused {
+			p.says(PauseAsked{})
+		}
+		push := Event{ID: "push", By: person, Fact: BranchMoved{SHA: "c0ffee"}}
+		old := Replay(p.task, push).Task
+		if !paused && old.State != Checking || paused && old.Pause.From != Checking {
+			t.Errorf("by older rules it is %s", old.State)
+		}
+		p.step(push)
+		if paused {
+			p.says(Resume{})
+		}
+		p.wantState(Escalated)
+		if p.waitsFor(DoGate) || p.task.Escalation.Answered || p.task.StartsAt() != "c0ffee" {
+			t.Errorf("paused: %v; under way are %v, the next starts at %s", paused, p.task.Pending, p.task.StartsAt())
+		}
+		p.says(AnswerGiven{Letter: "A"})
+		p.wantState(Queued)
+	}
+}

@@ -127,7 +127,7 @@ func (s *step) recoverDecided(f Decided) {
 	case ChooseRetry:
 		s.proceedAfter(f.Wait.D(), fmt.Sprintf("failed attempt %d: the same again, because %s", a.Number, f.Reason))
 	case ChooseRerun:
-		if a.Lost() > 0 { // a re-run can't supply the missing part
+		if a.Lost() > 0 || !s.hasPull() { // a re-run can't supply the missing part, or there are no checks
 			s.diagnose(a.Signals)
 			return
 		}

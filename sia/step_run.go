@@ -133,6 +133,9 @@ func (s *step) branchMoved() {
 	s.follow(s.e.Fact.(BranchMoved).SHA, s.e.By)
 }
 
+// hasPull reports whether the task has a pull request, without which there are no checks to watch.
+func (s *step) hasPull() bool { return s.t.Pull.Number != 0 || s.e.Rules < 1 }
+
 // follow makes somebody else's push the task's head.
 func (s *step) follow(sha SHA, by Actor) {
 	switch {
@@ -159,12 +162,12 @@ func (s *step) follow(sha SHA, by Actor) {
 		if s.t.State == Checking {
 			s.watch()
 		}
-	case s.t.State == Escalated:
+	case s.t.State == Escalated && s.hasPull():
 		s.t.AwaitMemory = ""
 		s.because("%s pushed %s while SIA waited; its checks decide", by.Mention(), sha.Short())
 		s.enter(Checking)
 		s.watch()
-	case s.t.State == OnHold && s.t.Pause.From == Escalated:
+	case s.t.State == OnHold && s.t.Pause.From == Escalated && s.hasPull():
 		s.t.AwaitMemory = ""
 		s.t.Pause.From = Checking
 		s.because("%s pushed %s while the task was paused; its checks decide when it goes on", by.Mention(), sha.Short())

@@ -92,6 +92,8 @@ func holds(t *rapid.T, before, after Task, e Event) {
 	case after.State == Escalated && q.URL == "" && after.AwaitMemory == "" && after.pendingOf(DoEscalate) == "",
 		after.State == Escalated && q.Closed:
 		t.Fatalf("nobody is shown the question %+v", q)
+	case after.State == Checking && after.Pull.Number == 0:
+		t.Fatalf("checks are watched, and there is no pull request, after %s while %s", e.Fact.Kind(), before.State)
 	case (after.State == OnHold) != (p != nil), p != nil && (p.Kind == "" || p.Reason == ""):
 		t.Fatalf("%s with the pause %+v", after.State, p)
 	case p != nil && (p.Scope != "") != (p.Kind == PausedByHalt):
