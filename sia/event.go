@@ -25,7 +25,8 @@ type Event struct {
 // Rules is the version of the rules of [Step]. An event of a task's log has the version by which it was applied, and
 // [Replay] applies it by the same, so that a log gives the same task after the rules have changed:
 //
-//   - 1: test results are kept whatever the task does when they arrive; without a pull request no checks are watched.
+//   - 1: test results are kept whatever the task does when they arrive; without a pull request no checks are watched;
+//     an attempt's own commit counts as SIA's, whoever moved the branch to it.
 const Rules = 1
 
 // Origin is the comment or issue that a person's event came from.

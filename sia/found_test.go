@@ -58,3 +58,35 @@ func TestPushWithoutAPull(t *testing.T) {
 		p.wantState(Queued)
 	}
 }
+
+// An attempt's own commit counts as SIA's, whoever moved the branch back to it, such as a delivery that came too late:
+// its tests are run, and its checks judge the attempt.
+func TestAnAttemptsOwnCommitIsFoundAgain(t *testing.T) {
+	for _, c := range []struct {
+		asks    bool
+		verdict GateVerdict
+		want    State
+	}{{false, VerdictGreen, Passed}, {false, VerdictRed, Diagnosing}, {true, VerdictGreen, Passed},
+		{true, VerdictRed, Diagnosing}} {
+		p := checked(t, false)
+		if c.asks {
+			p = awaitsApproval(t)
+		}
+		p.step(Event{ID: "late", By: person, Fact: BranchMoved{SHA: "c0ffee"}})
+		p.wantState(Checking)
+		key, before := p.task.pendingOf(DoGate), p.task
+		found := Judged{SHA: "c0ffee", Found: &Found{Head: "f00d", By: Actor{Login: "sia[bot]", ID: 8}}}
+		if old := Replay(before, Event{ID: key, Effect: key, Fact: found}).Task; old.HeadBy.Login != "sia[bot]" {
+			t.Errorf("by older rules the head is %+v's", old.HeadBy)
+		}
+		p.done(DoGate, found)
+		if p.task.Head != "f00d" || p.task.HeadBy != (Actor{}) || !p.task.RunsTests() {
+			t.Fatalf("the head %s is %+v's; under way are %v", p.task.Head, p.task.HeadBy, p.task.Pending)
+		}
+		p.judges(Judged{Verdict: c.verdict})
+		p.wantState(c.want)
+		if e := p.task.Escalation; c.asks && !(e.Answered && e.Closed) {
+			t.Errorf("the question is %+v", e)
+		}
+	}
+}

@@ -136,6 +136,13 @@ func (s *step) branchMoved() {
 // hasPull reports whether the task has a pull request, without which there are no checks to watch.
 func (s *step) hasPull() bool { return s.t.Pull.Number != 0 || s.e.Rules < 1 }
 
+// isOwn reports whether a commit is the present attempt's, and the checks have not judged it yet. Somebody has moved the
+// branch back to it, or SIA thought so because a delivery came late.
+func (s *step) isOwn(sha SHA) bool {
+	a := s.t.Attempt()
+	return s.e.Rules >= 1 && s.t.Pull.Number != 0 && a != nil && sha != "" && sha == a.Head && a.Outcome == ""
+}
+
 // follow makes somebody else's push the task's head.
 func (s *step) follow(sha SHA, by Actor) {
 	switch {
@@ -150,7 +157,12 @@ func (s *step) follow(sha SHA, by Actor) {
 	if by == (Actor{}) { // found by a look: somebody other than SIA
 		by.Unknown = true
 	}
+	own := s.isOwn(sha)
 	s.t.Head, s.t.HeadBy, s.t.Kept = sha, by, sha
+	if own {
+		s.t.HeadBy = Actor{}
+		s.dismissQuestion() // it was about this commit's checks, which are looked at anew
+	}
 	s.t.Checks, s.t.Gate.Based = nil, false
 	s.closeFollowUp("no follow-up: somebody else pushed to the branch")
 	switch {
