@@ -140,7 +140,7 @@ func (s *step) hasPull() bool { return s.t.Pull.Number != 0 || s.e.Rules < 1 }
 // branch back to it, or SIA thought so because a delivery came late.
 func (s *step) isOwn(sha SHA) bool {
 	a := s.t.Attempt()
-	return s.e.Rules >= 1 && s.t.Pull.Number != 0 && a != nil && sha != "" && sha == a.Head && a.Outcome == ""
+	return s.e.Rules >= 1 && a != nil && sha != "" && sha == a.Head && a.Outcome == ""
 }
 
 // follow makes somebody else's push the task's head.
@@ -161,6 +161,8 @@ func (s *step) follow(sha SHA, by Actor) {
 	s.t.Head, s.t.HeadBy, s.t.Kept = sha, by, sha
 	if own {
 		s.t.HeadBy = Actor{}
+	}
+	if own && s.hasPull() {
 		s.dismissQuestion() // it was about this commit's checks, which are looked at anew
 	}
 	s.t.Checks, s.t.Gate.Based = nil, false

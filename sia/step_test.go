@@ -30,6 +30,9 @@ func TestInvariants(t *testing.T) {
 			}
 			holds(t, before, w.task, e)
 			w.holdsTests(before)
+			if is := w.task.Credits.Cost(); is != w.paid {
+				t.Fatalf("%s are booked after %s while %s, and %s were paid", is, e.Fact.Kind(), before.State, w.paid)
+			}
 			again := Step(w.task, Event{ID: e.ID, At: w.now, By: e.By, Effect: e.Effect, Fact: e.Fact})
 			again.Effects = slices.DeleteFunc(again.Effects, func(f Effect) bool { return f.Aside && w.all[f.Key] })
 			if e.Fact.Kind() != KCheckSeen && (again.Ignored == "" || len(again.Effects) > 0) {
@@ -94,6 +97,9 @@ func holds(t *rapid.T, before, after Task, e Event) {
 		t.Fatalf("nobody is shown the question %+v", q)
 	case after.State == Checking && after.Pull.Number == 0:
 		t.Fatalf("checks are watched, and there is no pull request, after %s while %s", e.Fact.Kind(), before.State)
+	case after.State == Checking && after.HeadBy != (Actor{}) && after.Attempt() != nil && after.Attempt().Outcome == "" &&
+		after.Attempt().Head == after.Head:
+		t.Fatalf("attempt %d made the head %s, which is taken for %+v's", len(after.Attempts), after.Head, after.HeadBy)
 	case (after.State == OnHold) != (p != nil), p != nil && (p.Kind == "" || p.Reason == ""):
 		t.Fatalf("%s with the pause %+v", after.State, p)
 	case p != nil && (p.Scope != "") != (p.Kind == PausedByHalt):

@@ -22,6 +22,7 @@ type world struct {
 	serial int
 
 	untested map[SHA]bool // heads whose tests could not be run
+	paid     Credits      // what the reported outcomes have cost
 }
 
 var person = Actor{Login: "ada", ID: 7}
@@ -319,7 +320,27 @@ func (w *world) finish(i int) (Event, Task) {
 		w.now = f.At
 	}
 	e := Event{ID: f.Key, Effect: f.Key, Fact: w.outcome(f)}
+	w.paid += costOf(e.Fact)
 	return e, w.apply(e)
+}
+
+// made returns the commit that the present attempt has pushed; else a new one.
+func (w *world) made() SHA {
+	if a := w.task.Attempt(); a != nil && a.Head != "" {
+		return a.Head
+	}
+	return w.sha()
+}
+
+// costOf returns what an outcome has cost.
+func costOf(f Fact) Credits {
+	switch f := f.(type) {
+	case AttemptEnded:
+		return f.Cost
+	case FixStudied:
+		return f.Cost
+	}
+	return modelCost(f)
 }
 
 // helps contains facts of people that let a task continue.
@@ -345,7 +366,8 @@ func (w *world) bother() (Event, Task) {
 		AnswerGiven{Text: "do the other"},
 		AnswerGiven{Letter: "B"}, Approve{}, Approve{Question: 1}, AcceptTests{}, Edited{Title: "Do that"},
 		Query{Topic: "status"}, Rated{Good: true}, Rated{Intervention: 1}, CheckSeen{SHA: w.task.Head},
-		CheckSeen{SHA: "other"}, BranchMoved{SHA: SHA("f00d" + fmt.Sprint(w.serial))}, PullClosed{}, PullClosed{Merged: true},
+		CheckSeen{SHA: "other"}, BranchMoved{SHA: SHA("f00d" + fmt.Sprint(w.serial))},
+		BranchMoved{SHA: w.made()}, PullClosed{}, PullClosed{Merged: true},
 		Retargeted{Base: oneOf(w.t, "base", []string{"main", "dev"}), SHA: w.sha()},
 		PullReopened{Number: 12, NodeID: "n", URL: "u"}, DraftChanged{Draft: true}, DraftChanged{},
 		ChangesAsked{Review: int64(w.serial)},
