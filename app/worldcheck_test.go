@@ -37,6 +37,11 @@ func (w *world) check(before sia.Task) {
 			w.fail("the task passed without a pull request")
 			return
 		}
+		if w.against[t.Head] && !slices.Contains(t.Accepted, t.Head) && t.HeadBy == (sia.Actor{}) &&
+			!before.RunsTests() {
+			w.fail("the task passed, and the tests of %s speak against it", t.Head.Short())
+			return
+		}
 		a := w.ask()
 		w.note("oracle: open %v green %v red %v why %v", a.Open, a.Green, a.Red, a.Why)
 		switch {
@@ -65,6 +70,10 @@ func (w *world) check(before sia.Task) {
 			!w.baseIsMixed() && !w.fellByChance[string(w.task.BaseSHA)]: // the oracle reads no logs, so it also excuses by those
 			w.fail("attempt %d is blamed, and the oracle finds nothing red: %s", last.Number, strings.Join(a.Why, " "))
 		}
+	}
+	if a := t.Attempt(); t.State == sia.Checking && t.HeadBy != (sia.Actor{}) && a != nil && a.Outcome == "" &&
+		a.Head == t.Head {
+		w.fail("attempt %d made %s, which is taken for somebody else's", a.Number, t.Head.Short())
 	}
 	if t.State != before.State {
 		w.count["state "+string(t.State)]++
@@ -215,6 +224,7 @@ func checkReached(t *testing.T, count map[string]int) {
 		"delivery doubled": 500, "escalated: blocked": 100, "escalated: no-checks": 10, "escalated: issue": 20,
 		"move after pass": 15, "move in a look": 50, "a sum is required": 500,
 		"what is called is required": 100, "red after pass": 20,
+		"tests speak against a head": 30, "synchronize hours late": 20,
 		"rule before a look": 50, "reported anew": 100}
 	for _, kind := range moveKinds {
 		want["move "+kind] = 4

@@ -35,6 +35,8 @@ func (w *world) outcome(f sia.Effect) (sia.Fact, error) {
 			Diff: sia.DiffStat{Files: 1, Added: 1}, Hunks: []uint64{w.seed, uint64(f.Attempt)}}, nil
 	case sia.DoPush:
 		return w.push(f)
+	case sia.DoEvidence:
+		return w.evidence(f), nil
 	case sia.DoDiagnose:
 		if w.chance(0.1) {
 			return sia.Diagnosed{Diagnosis: sia.Diagnosis{Summary: "nothing is left", Pattern: sia.Environment}}, nil
@@ -66,6 +68,25 @@ func (w *world) outcome(f sia.Effect) (sia.Fact, error) {
 	default:
 		return sia.Done{}, nil
 	}
+}
+
+// runsTests reports whether tests are run in the world, and pushes are delivered hours late. It is not drawn, so that
+// the worlds that failed before stay the same.
+func (w *world) runsTests() bool { return w.seed%10 == 6 }
+
+// evidence returns the results of running a head's tests, which speak against every second head.
+func (w *world) evidence(f sia.Effect) sia.Fact {
+	if !w.runsTests() {
+		return sia.Done{}
+	}
+	e := sia.TestEvidence{Head: f.SHA, Base: w.task.BaseSHA, Tests: 1}
+	if f.SHA[len(f.SHA)-1]%2 == 0 {
+		e.Red = []string{"src::TestA"}
+		w.against[f.SHA] = true
+		w.count["tests speak against a head"]++
+		w.count["tests speak against a head while "+string(w.task.State)]++
+	}
+	return sia.Evidenced{Evidence: e}
 }
 
 // ruleFirst changes the rules before some of the looks that use the cached ones.

@@ -41,6 +41,7 @@ type world struct {
 	ruled        time.Time        // time of the last change of rules
 	looked       time.Time        // time of the last look at the checks
 	report       map[sia.SHA]bool // heads on which the reporter has reported
+	against      map[sia.SHA]bool // heads that their tests speak against
 	during       bool             // somebody changed the pull request during the last look
 	passed       bool
 	log          []string
@@ -143,6 +144,10 @@ func (w *world) collect() {
 			at := now
 			if w.temper.late > 0 {
 				at = at.Add(time.Duration(w.rng.Int64N(int64(w.temper.late))))
+			}
+			if w.runsTests() && d.Event == "pull_request" && d.Action == "synchronize" {
+				at = at.Add(2 * time.Hour)
+				w.count["synchronize hours late"]++
 			}
 			w.letter = append(w.letter, letter{at, d})
 			if n == 1 {
@@ -247,6 +252,9 @@ func (w *world) observeTask(t sia.Task) {
 		w.known[key] = true
 		r, err := w.parts.Store.Effect(w.ctx, key)
 		w.must(err)
+		if r.Effect.Kind == sia.DoEvidence && w.runsTests() {
+			r.Effect.At = w.clock.Now().Add(time.Duration(r.Effect.SHA[0]%8) * time.Minute)
+		}
 		w.todo = append(w.todo, dueEffect{Effect: r.Effect})
 	}
 	slices.SortStableFunc(w.todo, func(a, b dueEffect) int { return compareKeys(a.Effect, b.Effect) })

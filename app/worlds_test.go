@@ -105,5 +105,6 @@ func newWorld(l *lane, seed uint64) *world {
 	}
 	return &world{lane: l, seed: seed, rng: rand.New(rand.NewPCG(seed, 0)), skip: skip, known: map[string]bool{},
 		fates: map[int64]bool{}, fellByChance: map[string]bool{}, report: map[sia.SHA]bool{},
-		start: map[int]string{}, count: map[string]int{}}
+		against: map[sia.SHA]bool{},
+		start:   map[int]string{}, count: map[string]int{}}
 }

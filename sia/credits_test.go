@@ -60,3 +60,24 @@ func TestRoom(t *testing.T) {
 		}
 	}
 }
+
+// What a model costs is booked once, also if the task is stopped before the model has answered. By older rules it is not.
+func TestCostOfAnAnswerThatCameTooLate(t *testing.T) {
+	p := checked(t, false)
+	p.judges(Judged{Verdict: VerdictRed})
+	p.done(DoDecide, Decided{Type: DecideRecover, Choice: ChooseSIA})
+	before, key := p.task, p.task.pendingOf(DoDiagnose)
+	stop, answer := Event{ID: "stop", By: person, Fact: Stop{Reason: "said so"}}, Event{ID: key, Effect: key,
+		Fact: Diagnosed{Cost: Credit}}
+	p.step(stop)
+	for range 2 {
+		p.step(answer)
+		if got := p.task.Credits.Spent - before.Credits.Spent; got != Credit || p.task.State != Stopped {
+			t.Errorf("%s, %s are booked", p.task.State, got)
+		}
+	}
+	old := Replay(before, stop).Task
+	if r := Step(old, answer); r.Task.Version != old.Version || len(old.Dropped) > 0 {
+		t.Errorf("by older rules %s are spent, of %s", r.Task.Credits.Spent, before.Credits.Spent)
+	}
+}

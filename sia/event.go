@@ -17,8 +17,18 @@ type Event struct {
 	// why everything in the repository is paused, and how that ends, for people, if the event may begin a run;
 	// empty: nothing is paused as a whole
 	Halted string `json:"halted,omitempty"`
-	Fact   Fact   `json:"-"`
+	// version of the rules by which Step applied the event, see [Rules]; 0: an older version of SIA did
+	Rules int  `json:"rules,omitempty"`
+	Fact  Fact `json:"-"`
 }
+
+// Rules is the version of the rules of [Step]. An event of a task's log has the version by which it was applied, and
+// [Replay] applies it by the same, so that a log gives the same task after the rules have changed:
+//
+//   - 1: test results are kept whatever the task does when they arrive; without a pull request no checks are watched;
+//     an attempt's own commit counts as SIA's, whoever moved the branch to it; models' costs are booked although nothing waits for
+//     their answers any more.
+const Rules = 1
 
 // Origin is the comment or issue that a person's event came from.
 type Origin struct {

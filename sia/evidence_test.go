@@ -1,6 +1,7 @@
 package sia
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -83,5 +84,126 @@ func TestEvidenceBringsALookForward(t *testing.T) {
 	p.done(DoEvidence, Evidenced{Evidence: TestEvidence{Head: p.task.Head, Base: p.task.BaseSHA, NotRun: "no sandbox"}})
 	if p.task.Gate.Seq == before || p.task.Gate.Due.After(time.Date(2026, 1, 2, 3, p.n, 0, 0, time.UTC)) {
 		t.Errorf("the next look is due at %s", p.task.Gate.Due)
+	}
+}
+
+// awaitsApproval returns a task that asks about a check that waits for somebody's approval, while its tests still run.
+func awaitsApproval(t *testing.T) *taskDriver {
+	t.Helper()
+	p := checked(t, false)
+	p.judges(Judged{Verdict: VerdictBlocked, Blocked: []Obstacle{{Check: "CI", Reason: "waits for an approval"}}})
+	p.done(DoMemory, MemoryCommitted{SHA: "m"})
+	p.done(DoEscalate, EscalationOpened{Issue: 40, URL: "e"})
+	p.wantState(Escalated)
+	return p
+}
+
+// seen reports a change of the head's checks, after which the gate looks at them.
+func (p *taskDriver) seen() {
+	p.t.Helper()
+	p.step(Event{ID: "check" + strconv.Itoa(p.n), Fact: CheckSeen{SHA: p.task.Head}})
+}
+
+// Test results are kept if they arrive while a question is open, or while a failure is diagnosed, and bring forward a
+// look that waits for them. An event by older rules means what it meant.
+func TestTestsEndWhileSomethingElseIsDone(t *testing.T) {
+	red := func(p *taskDriver) Fact {
+		return Evidenced{Evidence: TestEvidence{Head: p.task.Head, Base: p.task.BaseSHA, Red: []string{"a::TestA"}}}
+	}
+	p := awaitsApproval(t)
+	p.seen()
+	p.judges(Judged{Verdict: VerdictPending})
+	before := p.task
+	p.done(DoEvidence, red(p))
+	if p.task.Gate.Evidence == nil || p.task.Gate.Seq == before.Gate.Seq {
+		t.Errorf("kept is %+v, and the next look is due at %s", p.task.Gate.Evidence, p.task.Gate.Due)
+	}
+	key := before.pendingOf(DoEvidence)
+	old := Replay(before, Event{ID: key, Effect: key, Fact: red(p)})
+	if old.Ignored != late || old.Task.Gate.Evidence != nil || old.Task.RunsTests() {
+		t.Errorf("by older rules %q, kept is %+v", old.Ignored, old.Task.Gate.Evidence)
+	}
+
+	for _, paused := range []bool{false, true} {
+		p = checked(t, false)
+		p.judges(Judged{Verdict: VerdictRed})
+		p.wantState(Diagnosing)
+		if paused {
+			p.says(PauseAsked{})
+		}
+		p.done(DoEvidence, red(p))
+		if p.task.Gate.Evidence == nil || p.waitsFor(DoGate) {
+			t.Errorf("paused: %v; kept is %+v, under way are %v", paused, p.task.Gate.Evidence, p.task.Pending)
+		}
+	}
+}
+
+// A verdict that ends a question passes nothing before the tests of the head have been run against its base.
+func TestTestsThatAreMissingAreRun(t *testing.T) {
+	for name, loses := range map[string]func(p *taskDriver){
+		"an older version dropped them": func(p *taskDriver) {
+			key := p.task.pendingOf(DoEvidence)
+			p.task = Replay(p.task, Event{ID: key, Effect: key, Fact: Evidenced{}}).Task
+		},
+		"another base, and they run": func(p *taskDriver) { p.says(Retargeted{Base: "dev", SHA: "dev1"}) },
+		"another base, and they ran": func(p *taskDriver) {
+			p.done(DoEvidence, Evidenced{Evidence: TestEvidence{Head: p.task.Head, Base: p.task.BaseSHA}})
+			p.says(Retargeted{Base: "dev", SHA: "dev1"})
+		},
+		"they could not be run": func(p *taskDriver) { p.done(DoEvidence, EffectFailed{Effect: DoEvidence, Reason: "no"}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := awaitsApproval(t)
+			loses(p)
+			if p.task.RunsTests() {
+				t.Fatal("tests against another base still run")
+			}
+			p.seen()
+			p.judges(Judged{Verdict: VerdictGreen})
+			p.wantState(Checking)
+			if !p.task.RunsTests() || !p.task.Escalation.Answered {
+				t.Fatalf("under way are %v, the question is %+v", p.task.Pending, p.task.Escalation)
+			}
+			p.done(DoEvidence, Evidenced{Evidence: TestEvidence{Head: p.task.Head, Base: p.task.BaseSHA}})
+			p.judges(Judged{Verdict: VerdictGreen})
+			p.wantState(Passed)
+		})
+	}
+}
+
+// Tests that still run when a question ends are not begun again.
+func TestTestsThatRunAreNotRunAgain(t *testing.T) {
+	p := awaitsApproval(t)
+	key := p.task.pendingOf(DoEvidence)
+	p.seen()
+	p.judges(Judged{Verdict: VerdictRed})
+	if p.task.pendingOf(DoEvidence) != key {
+		t.Errorf("under way are %v", p.task.Pending)
+	}
+}
+
+// Test results are kept while checks are run again after a while, and tests that were not run are run then. An event by
+// older rules means what it meant.
+func TestTestsBeforeALateRerun(t *testing.T) {
+	for _, ran := range []bool{true, false} {
+		p := checked(t, false)
+		if ran {
+			p.done(DoEvidence, Evidenced{Evidence: TestEvidence{Head: p.task.Head, Base: p.task.BaseSHA, Red: []string{"a::T"}}})
+		} else {
+			p.done(DoEvidence, EffectFailed{Effect: DoEvidence, Reason: "no machine"})
+		}
+		p.judges(Judged{Verdict: VerdictRed})
+		p.wantState(Diagnosing)
+		before, rerun := p.task, Decided{Type: DecideRecover, Choice: ChooseRerun, Wait: Duration(time.Minute)}
+		p.done(DoDecide, rerun)
+		p.wantState(Checking)
+		if e := p.task.Gate.Evidence; ran != (e != nil) || ran == p.task.RunsTests() {
+			t.Errorf("they ran: %v; kept is %+v, under way are %v", ran, e, p.task.Pending)
+		}
+		key := before.pendingOf(DoDecide)
+		old := Replay(before, Event{ID: key, Effect: key, Fact: rerun}).Task
+		if old.State != Checking || old.Gate.Evidence != nil || old.RunsTests() {
+			t.Errorf("by older rules the task is %s, kept is %+v", old.State, old.Gate.Evidence)
+		}
 	}
 }

@@ -313,10 +313,10 @@ func TestPlanOfARunBefore(t *testing.T) {
 	p.is(Queued, 2, false, "the next attempt starts there")
 }
 
-// While a plan waits, a person's push is judged; if it is red, the agent is not
-// blamed.
+// While a plan waits, a person's push to the pull request is judged; if it is red, the agent is not blamed.
 func TestPushWhileAPlanWaits(t *testing.T) {
 	p := newPlanning(t)
+	p.task.Pull = Pull{Number: 4}
 	p.proposes()
 	p.says(BranchMoved{SHA: "f00d"})
 	p.done(DoGate, Judged{SHA: "f00d", Looked: p.task.Gate.Since.Add(time.Hour), Verdict: VerdictRed})

@@ -27,6 +27,7 @@ type Result struct {
 // and event whenever the Version grew. A zero Task is a task that does not exist
 // yet; only Start and Restored create one.
 func Step(t Task, e Event) Result {
+	e.Rules = Rules
 	r := Replay(t, e)
 	if t.ID == "" || e.Effect != "" || r.Task.Version == t.Version {
 		return r // it creates a task, is an effect's outcome, or was not applied
@@ -34,7 +35,8 @@ func Step(t Task, e Event) Result {
 	return dropNoop(t, e, r)
 }
 
-// Replay is [Step] for an event of a task's log. The log contains only events that were applied.
+// Replay is [Step] for an event of a task's log, by the rules by which it was applied. The log contains only events
+// that were applied.
 func Replay(t Task, e Event) Result {
 	s := &step{t: t.clone(), e: e}
 	if t.ID == "" {
@@ -52,7 +54,11 @@ func Replay(t Task, e Event) Result {
 		return s.result()
 	}
 	if reason := s.rejection(); reason != "" {
-		return Result{Task: t, Ignored: reason}
+		if !s.bookDropped() {
+			return Result{Task: t, Ignored: reason}
+		}
+		s.ignored = reason
+		return s.result()
 	}
 	s.t.Version++
 	kind := s.t.Pending[e.Effect]
@@ -65,6 +71,7 @@ func Replay(t Task, e Event) Result {
 		}
 	}
 	s.dispatch(t.State, e.Fact.Kind())
+	s.dropOldTests(t)
 	if t.Head != "" && t.Head != s.t.Head {
 		s.t.Former = append(s.t.Former, t.Head)
 		s.t.Former = s.t.Former[max(0, len(s.t.Former)-MaxFormer):]
@@ -84,6 +91,7 @@ const MaxReruns = 3
 
 const (
 	maxSeen             = 64 // events from people that a task keeps
+	maxDropped          = 16 // dropped effects that a task keeps
 	maxRounds           = 2  // rejections by the reviewer in one diagnosis
 	maxConsecutive      = 3  // consecutive checkpoints, or refused pushes, on one brief
 	maxLookInterval     = 5 * time.Minute
@@ -256,7 +264,44 @@ func (s *step) emitEffect(kind EffectKind, attempt int, suffix string, f Effect)
 
 // dropPending stops waiting for effects of some kinds.
 func (s *step) dropPending(which func(EffectKind) bool) {
-	maps.DeleteFunc(s.t.Pending, func(_ string, k EffectKind) bool { return which(k) })
+	for _, key := range slices.Sorted(maps.Keys(s.t.Pending)) {
+		kind := s.t.Pending[key]
+		if !which(kind) {
+			continue
+		}
+		delete(s.t.Pending, key)
+		if kind.Asks() && s.e.Rules >= 1 {
+			s.t.Dropped = append(s.t.Dropped, key)
+			s.t.Dropped = s.t.Dropped[max(0, len(s.t.Dropped)-maxDropped):]
+		}
+	}
+}
+
+// bookDropped books the cost of an effect that is not waited for any more, and reports whether there was one.
+func (s *step) bookDropped() bool {
+	i, cost := slices.Index(s.t.Dropped, s.e.Effect), modelCost(s.e.Fact)
+	if i < 0 || cost == 0 {
+		return false
+	}
+	s.t.Version++
+	s.t.Dropped = slices.Delete(s.t.Dropped, i, i+1)
+	s.t.Credits.spend(cost)
+	return true
+}
+
+// modelCost returns the cost of the model calls of an effect that may be dropped; 0 for other facts.
+func modelCost(f Fact) Credits {
+	switch f := f.(type) {
+	case Diagnosed:
+		return f.Cost
+	case Reviewed:
+		return f.Cost
+	case Weighed:
+		return f.Cost
+	case FinalReviewed:
+		return f.Cost
+	}
+	return 0
 }
 
 // commitMemory commits the task's memory; the next step waits for the commit.
@@ -357,6 +402,7 @@ func (t Task) clone() Task {
 	t.Owed = slices.Clone(t.Owed)
 	t.Settled = slices.Clone(t.Settled)
 	t.Seen = slices.Clone(t.Seen)
+	t.Dropped = slices.Clone(t.Dropped)
 	t.Reported = slices.Clone(t.Reported)
 	t.Former = slices.Clone(t.Former)
 	t.Pending = maps.Clone(t.Pending)

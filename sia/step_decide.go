@@ -127,7 +127,7 @@ func (s *step) recoverDecided(f Decided) {
 	case ChooseRetry:
 		s.proceedAfter(f.Wait.D(), fmt.Sprintf("failed attempt %d: the same again, because %s", a.Number, f.Reason))
 	case ChooseRerun:
-		if a.Lost() > 0 { // a re-run can't supply the missing part
+		if a.Lost() > 0 || !s.hasPull() { // a re-run can't supply the missing part, or there are no checks
 			s.diagnose(a.Signals)
 			return
 		}
@@ -153,6 +153,12 @@ func (s *step) rerunLater(f Decided) {
 	s.enter(Checking)
 	s.t.Gate = GateState{Seq: g.Seq, Since: at, Weighing: g.Weighing, Reruns: g.Reruns, Doubted: g.Doubted,
 		Waits: g.Waits + 1}
+	if s.e.Rules >= 1 {
+		s.t.Gate.Evidence = g.Evidence
+	}
+	if s.missesTests() {
+		s.runTests()
+	}
 	s.emitEffect(DoRerun, s.number(), "wait-"+s.v(), Effect{At: at, SHA: s.t.Head, CheckIDs: g.Failed})
 	s.look(at.Add(lookInterval(s.t.Settings.Checks.Settle.D(), 1)))
 	s.because("not the attempt's doing: the checks are run again at %s, because %s",

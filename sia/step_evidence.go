@@ -5,7 +5,7 @@ import "strings"
 // runTests runs the tests that the present head can reach, in parallel to its checks, once for each head that SIA
 // pushed. It cancels a run for an earlier head.
 func (s *step) runTests() {
-	if e := s.t.Gate.Evidence; e != nil && e.Head == s.t.Head && e.Base == s.t.BaseSHA {
+	if s.t.hasEvidence() {
 		return
 	}
 	s.t.Gate.Evidence = nil
@@ -19,15 +19,39 @@ func (s *step) runTests() {
 	s.emitEffect(DoEvidence, s.number(), s.v(), Effect{SHA: s.t.Head})
 }
 
+// missesTests reports whether nothing is known or will be known of tests that the present head should pass.
+func (s *step) missesTests() bool {
+	return s.e.Rules >= 1 && !s.t.hasEvidence() && !s.pending(DoEvidence) && s.t.Settings.Checks.Evidence > 0 &&
+		s.t.HeadBy == (Actor{})
+}
+
+// dropOldTests cancels tests that were running when another commit became the head or its base.
+func (s *step) dropOldTests(before Task) {
+	if s.e.Rules < 1 || before.Head == s.t.Head && before.BaseSHA == s.t.BaseSHA {
+		return
+	}
+	for _, key := range s.pendingKeys(DoEvidence) {
+		if before.Pending[key] != "" {
+			s.emitEffect(DoCancel, s.number(), "tests-"+s.v(), Effect{TargetKey: key})
+			delete(s.t.Pending, key)
+		}
+	}
+}
+
 // evidenced records the test results, and schedules a look if the gate waits for them.
 func (s *step) evidenced() {
 	e := s.e.Fact.(Evidenced).Evidence
+	checking := s.t.State == Checking
+	if s.e.Rules < 1 && !checking {
+		s.ignore(late)
+		return
+	}
 	if e.Head != s.t.Head {
 		s.because("the head has changed since the tests of %s were run", e.Head.Short())
 		return
 	}
 	s.t.Gate.Evidence = &e
-	if s.t.Gate.Looks > 0 && !s.t.Gate.AwaitsPerson {
+	if s.t.Gate.Looks > 0 && !s.t.Gate.AwaitsPerson && (checking || s.t.AsksAboutChecks()) {
 		s.look(s.e.At)
 	}
 	firm, broken := e.Asks()
@@ -43,6 +67,12 @@ func (s *step) evidenced() {
 
 // SavesMemory reports whether the task's memory is being committed.
 func (t *Task) SavesMemory() bool { return t.pending(DoMemory) }
+
+// hasEvidence reports whether the results of the present head's tests, compared with its base's, are known.
+func (t *Task) hasEvidence() bool {
+	e := t.Gate.Evidence
+	return e != nil && e.Head == t.Head && e.Base == t.BaseSHA
+}
 
 // RunsTests reports whether the tests of the present head are being run.
 func (t *Task) RunsTests() bool { return t.pending(DoEvidence) }

@@ -104,6 +104,8 @@ func (s *step) watched() {
 	t := &s.t
 	before := t.Afterwards
 	switch {
+	case !s.hasPull():
+		s.ignore("the pull request is closed")
 	case f.Found != nil:
 		s.applyFound(*f.Found)
 	case f.SHA != s.t.Head:

@@ -162,6 +162,11 @@ func (s *step) judgedWhileAsked() {
 		s.t.AwaitMemory = ""
 		s.closeEscalation()
 		s.enter(Checking)
+		if s.missesTests() {
+			s.watch()
+			s.because("the checks have a result; the tests of %s are run before it counts", s.t.Head.Short())
+			return
+		}
 		s.judged()
 		s.deferSync = false // show at once that the question is closed
 	}

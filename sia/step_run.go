@@ -133,6 +133,16 @@ func (s *step) branchMoved() {
 	s.follow(s.e.Fact.(BranchMoved).SHA, s.e.By)
 }
 
+// hasPull reports whether the task has a pull request, without which there are no checks to watch.
+func (s *step) hasPull() bool { return s.t.Pull.Number != 0 || s.e.Rules < 1 }
+
+// isOwn reports whether a commit is the present attempt's, and the checks have not judged it yet. Somebody has moved the
+// branch back to it, or SIA thought so because a delivery came late.
+func (s *step) isOwn(sha SHA) bool {
+	a := s.t.Attempt()
+	return s.e.Rules >= 1 && a != nil && sha != "" && sha == a.Head && a.Outcome == ""
+}
+
 // follow makes somebody else's push the task's head.
 func (s *step) follow(sha SHA, by Actor) {
 	switch {
@@ -147,7 +157,14 @@ func (s *step) follow(sha SHA, by Actor) {
 	if by == (Actor{}) { // found by a look: somebody other than SIA
 		by.Unknown = true
 	}
+	own := s.isOwn(sha)
 	s.t.Head, s.t.HeadBy, s.t.Kept = sha, by, sha
+	if own {
+		s.t.HeadBy = Actor{}
+	}
+	if own && s.hasPull() {
+		s.dismissQuestion() // it was about this commit's checks, which are looked at anew
+	}
 	s.t.Checks, s.t.Gate.Based = nil, false
 	s.closeFollowUp("no follow-up: somebody else pushed to the branch")
 	switch {
@@ -159,12 +176,12 @@ func (s *step) follow(sha SHA, by Actor) {
 		if s.t.State == Checking {
 			s.watch()
 		}
-	case s.t.State == Escalated:
+	case s.t.State == Escalated && s.hasPull():
 		s.t.AwaitMemory = ""
 		s.because("%s pushed %s while SIA waited; its checks decide", by.Mention(), sha.Short())
 		s.enter(Checking)
 		s.watch()
-	case s.t.State == OnHold && s.t.Pause.From == Escalated:
+	case s.t.State == OnHold && s.t.Pause.From == Escalated && s.hasPull():
 		s.t.AwaitMemory = ""
 		s.t.Pause.From = Checking
 		s.because("%s pushed %s while the task was paused; its checks decide when it goes on", by.Mention(), sha.Short())

@@ -29,6 +29,10 @@ func TestInvariants(t *testing.T) {
 				e, before = w.bother()
 			}
 			holds(t, before, w.task, e)
+			w.holdsTests(before)
+			if is := w.task.Credits.Cost(); is != w.paid {
+				t.Fatalf("%s are booked after %s while %s, and %s were paid", is, e.Fact.Kind(), before.State, w.paid)
+			}
 			again := Step(w.task, Event{ID: e.ID, At: w.now, By: e.By, Effect: e.Effect, Fact: e.Fact})
 			again.Effects = slices.DeleteFunc(again.Effects, func(f Effect) bool { return f.Aside && w.all[f.Key] })
 			if e.Fact.Kind() != KCheckSeen && (again.Ignored == "" || len(again.Effects) > 0) {
@@ -91,6 +95,11 @@ func holds(t *rapid.T, before, after Task, e Event) {
 	case after.State == Escalated && q.URL == "" && after.AwaitMemory == "" && after.pendingOf(DoEscalate) == "",
 		after.State == Escalated && q.Closed:
 		t.Fatalf("nobody is shown the question %+v", q)
+	case after.State == Checking && after.Pull.Number == 0:
+		t.Fatalf("checks are watched, and there is no pull request, after %s while %s", e.Fact.Kind(), before.State)
+	case after.State == Checking && after.HeadBy != (Actor{}) && after.Attempt() != nil && after.Attempt().Outcome == "" &&
+		after.Attempt().Head == after.Head:
+		t.Fatalf("attempt %d made the head %s, which is taken for %+v's", len(after.Attempts), after.Head, after.HeadBy)
 	case (after.State == OnHold) != (p != nil), p != nil && (p.Kind == "" || p.Reason == ""):
 		t.Fatalf("%s with the pause %+v", after.State, p)
 	case p != nil && (p.Scope != "") != (p.Kind == PausedByHalt):
@@ -123,6 +132,21 @@ func holds(t *rapid.T, before, after Task, e Event) {
 	}
 	if !after.State.Final() && !after.Waits() && len(after.Pending) == 0 {
 		t.Fatalf("nothing is under way while %s after %s", after.State, e.Fact.Kind())
+	}
+}
+
+// holdsTests: tests that run are the present head's, and nothing passes by a commit of SIA's whose tests were not run, or
+// at least begun. The gate waits for them only for a while.
+func (w *world) holdsTests(before Task) {
+	after := w.task
+	for _, f := range w.todo {
+		if f.Kind == DoEvidence && after.Pending[f.Key] != "" && f.SHA != after.Head {
+			w.t.Fatalf("the tests of %s are run, and the head is %s", f.SHA, after.Head)
+		}
+	}
+	if after.State == Passed && before.State != Passed && before.HeadBy == (Actor{}) && !before.hasEvidence() &&
+		!before.RunsTests() && !w.untested[after.Head] {
+		w.t.Fatalf("passed without the tests of %s: %+v", after.Head, before.Gate.Evidence)
 	}
 }
 

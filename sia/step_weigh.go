@@ -19,11 +19,15 @@ func (s *step) tampered(weigh []string) {
 	}
 }
 
-// weighed schedules a look if the issue asks for all of the changes; else it asks a person to
-// accept them.
+// weighed records the reviewer's answer. While the gate watches the head, it schedules a look if the issue asks for all
+// of the changes, and else asks a person to accept them.
 func (s *step) weighed() {
 	f := s.e.Fact.(Weighed)
-	w := s.t.Gate.Weighing
+	w, checking := s.t.Gate.Weighing, s.t.State == Checking
+	if s.e.Rules < 1 && !checking {
+		s.ignore(late)
+		return
+	}
 	s.t.Credits.spend(f.Cost)
 	if w == nil || f.SHA != w.SHA || f.SHA != s.t.Head {
 		s.because("the head has changed since %s was weighed", f.SHA.Short())
@@ -31,6 +35,8 @@ func (s *step) weighed() {
 	}
 	w.Done, w.Quotes = true, f.Quotes
 	switch {
+	case !checking:
+		s.because("whether the issue asks for the changed expectations of %s is weighed", f.SHA.Short())
 	case w.AskedFor():
 		s.look(s.e.At)
 		s.because("the issue asks for every expectation that was changed")

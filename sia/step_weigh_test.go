@@ -89,3 +89,24 @@ func TestAcceptsWhatWasShown(t *testing.T) {
 	p.judges(Judged{Verdict: VerdictGreen})
 	p.wantState(Passed)
 }
+
+// An answer that arrives while a person is asked about a check is kept and paid: the same is not weighed again. By older
+// rules it is lost.
+func TestWeighedWhileAsked(t *testing.T) {
+	p := checked(t, false)
+	p.judges(tampered("a_test.go:3"))
+	p.says(Retry{})
+	p.judges(Judged{Verdict: VerdictBlocked, Blocked: []Obstacle{{Check: "CI", Reason: "waits for an approval"}}})
+	p.wantState(Escalated)
+	before, key := p.task, p.task.pendingOf(DoWeigh)
+	answer := Weighed{SHA: p.task.Head, Quotes: []string{"It should be four."}, Cost: Credit}
+	p.done(DoWeigh, answer)
+	p.wantState(Escalated)
+	if !p.task.Gate.Weighing.AskedFor() || p.task.Credits.Spent != before.Credits.Spent+Credit || p.task.Gate.AwaitsPerson {
+		t.Errorf("%+v, %s spent", p.task.Gate.Weighing, p.task.Credits.Spent)
+	}
+	old := Replay(before, Event{ID: key, Effect: key, Fact: answer}).Task
+	if old.Gate.Weighing.Done || old.Credits != before.Credits {
+		t.Errorf("by older rules %+v, %s spent", old.Gate.Weighing, old.Credits.Spent)
+	}
+}

@@ -132,9 +132,11 @@ func init() {
 			ignore("paused: SIA looks at the checks again on resume", OnHold).rest(late),
 		KWatched:   row{}.on((*step).watched, Passed).rest(late),
 		KDiagnosed: row{}.on((*step).diagnosed, Diagnosing).on((*step).paused, OnHold).rest(late),
-		KEvidenced: row{}.on((*step).evidenced, Checking).on((*step).paused, OnHold).rest(late),
-		KReviewed:  row{}.on((*step).reviewed, Reviewing).on((*step).paused, OnHold).rest(late),
-		KWeighed:   row{}.on((*step).weighed, Checking).on((*step).paused, OnHold).rest(late),
+		KEvidenced: row{}.on((*step).evidenced, append([]State{Escalated}, unfinished...)...).
+			on((*step).paused, OnHold).rest(late),
+		KReviewed: row{}.on((*step).reviewed, Reviewing).on((*step).paused, OnHold).rest(late),
+		KWeighed: row{}.on((*step).weighed, append([]State{Escalated}, unfinished...)...).
+			on((*step).paused, OnHold).rest(late),
 		KFinalReviewed: row{}.on((*step).finalReviewed, append([]State{Escalated, Passed, Stopped}, unfinished...)...).
 			on((*step).paused, OnHold),
 		KMemoryCommitted: row{}.on((*step).memoryCommitted, Reviewing, Escalated).on((*step).paused, OnHold).

@@ -206,6 +206,8 @@ type Task struct {
 	AwaitMemory string `json:"await_memory,omitempty" mask:"-"` // the memory effect that the next step waits for
 
 	Pending map[string]EffectKind `json:"pending,omitempty"` // effects that were emitted and have not reported
+	// keys of effects that call a model and are not waited for any more, the last ones: their cost is booked when they end
+	Dropped []string `json:"dropped,omitempty" mask:"-"`
 	// ids of the last events from people, for deduplication
 	Seen []string `json:"seen,omitempty" mask:"-"`
 	// version of the last change that people can see

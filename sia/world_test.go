@@ -20,12 +20,16 @@ type world struct {
 	all    map[string]bool // every effect key ever emitted
 	log    []Event         // every applied event, in order
 	serial int
+
+	untested map[SHA]bool // heads whose tests could not be run
+	paid     Credits      // what the reported outcomes have cost
 }
 
 var person = Actor{Login: "ada", ID: 7}
 
 func newWorld(t *rapid.T) *world {
-	w := &world{t: t, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), all: map[string]bool{}}
+	w := &world{t: t, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), all: map[string]bool{},
+		untested: map[SHA]bool{}}
 	w.apply(Event{ID: "start", By: person, Fact: Start{
 		Installation: 1, Repo: Repo{ID: 9, Owner: "o", Name: "r"}, Issue: 3, Title: "Do it", DefaultBranch: "main",
 	}})
@@ -50,7 +54,7 @@ func oneOf[T any](t *rapid.T, what string, all []T) T { return all[evenly(t, wha
 
 // apply steps and returns the task before it.
 func (w *world) apply(e Event) Task {
-	e.At = w.now
+	e.At, e.Rules = w.now, Rules
 	before := w.task
 	r := Step(before, e)
 	w.task = r.Task
@@ -75,6 +79,9 @@ func (w *world) sha() SHA { w.serial++; return SHA(fmt.Sprintf("%040x", w.serial
 func (w *world) outcome(f Effect) Fact {
 	t := w.t
 	if evenly(t, "effect fails", 0, 59) == 0 {
+		if f.Kind == DoEvidence {
+			w.untested[f.SHA] = true
+		}
 		return EffectFailed{Effect: f.Kind, SHA: f.SHA, Part: f.Part, Reason: "it could not be reached"}
 	}
 	switch f.Kind {
@@ -313,7 +320,27 @@ func (w *world) finish(i int) (Event, Task) {
 		w.now = f.At
 	}
 	e := Event{ID: f.Key, Effect: f.Key, Fact: w.outcome(f)}
+	w.paid += costOf(e.Fact)
 	return e, w.apply(e)
+}
+
+// made returns the commit that the present attempt has pushed; else a new one.
+func (w *world) made() SHA {
+	if a := w.task.Attempt(); a != nil && a.Head != "" {
+		return a.Head
+	}
+	return w.sha()
+}
+
+// costOf returns what an outcome has cost.
+func costOf(f Fact) Credits {
+	switch f := f.(type) {
+	case AttemptEnded:
+		return f.Cost
+	case FixStudied:
+		return f.Cost
+	}
+	return modelCost(f)
 }
 
 // helps contains facts of people that let a task continue.
@@ -339,7 +366,9 @@ func (w *world) bother() (Event, Task) {
 		AnswerGiven{Text: "do the other"},
 		AnswerGiven{Letter: "B"}, Approve{}, Approve{Question: 1}, AcceptTests{}, Edited{Title: "Do that"},
 		Query{Topic: "status"}, Rated{Good: true}, Rated{Intervention: 1}, CheckSeen{SHA: w.task.Head},
-		CheckSeen{SHA: "other"}, BranchMoved{SHA: SHA("f00d" + fmt.Sprint(w.serial))}, PullClosed{}, PullClosed{Merged: true},
+		CheckSeen{SHA: "other"}, BranchMoved{SHA: SHA("f00d" + fmt.Sprint(w.serial))},
+		BranchMoved{SHA: w.made()}, PullClosed{}, PullClosed{Merged: true},
+		Retargeted{Base: oneOf(w.t, "base", []string{"main", "dev"}), SHA: w.sha()},
 		PullReopened{Number: 12, NodeID: "n", URL: "u"}, DraftChanged{Draft: true}, DraftChanged{},
 		ChangesAsked{Review: int64(w.serial)},
 		ChangesAsked{Thread: int64(w.serial)}, ChangesAsked{Text: "do it so " + fmt.Sprint(w.serial)}, ChangesWithdrawn{},

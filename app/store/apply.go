@@ -74,6 +74,7 @@ func (s *TaskStore) applyTx(
 		return sia.Result{}, err
 	}
 	// Pass Step the event as a replay will: decoded from its stored form.
+	e.Rules = sia.Rules
 	stored, err := json.Marshal(e)
 	if err != nil {
 		return sia.Result{}, fmt.Errorf("encode the event: %w", err)

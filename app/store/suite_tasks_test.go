@@ -38,6 +38,7 @@ func testApplyStarts(t *testing.T, s *fixture) {
 		events[0].Why == "" {
 		t.Errorf("the log is %+v", events)
 	}
+	e.Rules = sia.Rules
 	if diff := cmp.Diff(e, events[0].Event); diff != "" {
 		t.Error(diff)
 	}

@@ -153,8 +153,8 @@ func (t *intentRun) filter(ctx context.Context) (ended bool, err error) {
 	return otherLabel || otherBot, nil
 }
 
-// dropStale ends a stop, an edit, a draft change or the end of a pull request if GitHub no longer shows it, and a label
-// that asked for what the task has done. Deliveries overtake one another, and a failed one is sent again later: by then
+// dropStale ends a stop, an edit, a draft change, a push or the end of a pull request if GitHub no longer shows it, and a
+// label that asked for what the task has done. Deliveries overtake one another, and a failed one is sent again later: by then
 // the label may be back, the issue or pull request open, or the text different. GitHub sends another delivery for the
 // state that it shows.
 func (t *intentRun) dropStale(ctx context.Context) (ended bool, err error) {
@@ -168,6 +168,12 @@ func (t *intentRun) dropStale(ctx context.Context) (ended bool, err error) {
 	case sia.DraftChanged:
 		now, err := repo.Pull(ctx, on.OnIssue)
 		return err == nil && !now.UpdatedAt.Before(t.intent.Changed) && now.Draft != f.Draft, err
+	case sia.BranchMoved:
+		if !t.targets[0].current.HadHead(f.SHA) {
+			return false, nil // a gate's look corrects it
+		}
+		now, err := repo.Pull(ctx, on.OnIssue)
+		return err == nil && !now.UpdatedAt.Before(t.intent.Changed) && now.HeadSHA != string(f.SHA), err
 	case sia.Edited:
 		if on.Comment != 0 || on.OnIssue != t.targets[0].current.Issue { // it may tick a box of a question
 			return false, nil
