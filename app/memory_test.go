@@ -662,7 +662,8 @@ func TestMemoryOfEarlierVersions(t *testing.T) {
 		t.Errorf("people are warned: %s", w)
 	}
 	file := onMemory(t, s, lesson.Path)
-	if strings.Contains(file, "### Lesson "+string(count)) || !strings.Contains(file, "We pay for the small model only.") ||
+	if strings.Contains(file, "### Lesson "+string(count)) ||
+		!strings.Contains(file, "We pay for the small model only.") ||
 		!strings.Contains(file, "Ana: that was before the rate limit.") ||
 		!strings.Contains(file[strings.Index(file, "## Good to know"):], "The small model forgets the changelog.") {
 		t.Errorf("the file is\n%s", file)

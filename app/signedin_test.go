@@ -225,8 +225,8 @@ func addContent(t *testing.T, s *apptest.Stage, owner, name string, installation
 	place.lesson = l.ID
 	check(t, s.App.Store.PutLessons(t.Context(), repo.ID, l))
 	check(t, s.App.Store.SaveExperiment(t.Context(), "", store.Experiment{ID: name + "-change",
-		Installation: installation,
-		Place:        sia.Repo{ID: repo.ID, Owner: owner, Name: name}, Decision: "recover", Name: word, Change: word, Reason: word,
+		Installation: installation, Place: sia.Repo{ID: repo.ID, Owner: owner, Name: name},
+		Decision: "recover", Name: word, Change: word, Reason: word,
 		By: "model", Phase: store.ExperimentRunning, Why: word, CreatedAt: s.Clock.Now()}, word))
 	return place
 }

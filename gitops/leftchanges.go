@@ -18,9 +18,9 @@ import (
 // versions recorded untracked files only.
 const leftFile = "untracked"
 
-// LeaveChanges leaves the changes that there are now out of Diff and Commit, for as long as the files keep their content
-// and nobody names them with KeepWritten. It is called before anybody makes the change that is committed later, and
-// holds after a crash.
+// LeaveChanges leaves the changes that there are now out of Diff and Commit, for as long as the files keep their
+// content and nobody names them with KeepWritten. It is called before anybody makes the change that is committed later,
+// and holds after a crash.
 func (w *Workspace) LeaveChanges(ctx context.Context) error {
 	changes, err := w.scan(ctx)
 	if err != nil {

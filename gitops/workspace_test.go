@@ -114,8 +114,8 @@ func TestIgnored(t *testing.T) {
 	}
 }
 
-// Changes that were left are not part of the change, also after a restart, until somebody changes them. A workspace that
-// is made again has none.
+// Changes that were left are not part of the change, also after a restart, until somebody changes them. A workspace
+// that is made again has none.
 func TestLeaveChanges(t *testing.T) {
 	f := newFixture(t)
 	ctx, dir := t.Context(), filepath.Join(t.TempDir(), "w")

@@ -102,9 +102,9 @@ func (c *Client) isWindowFull(resp Response, a *answer, limit int) bool {
 // (https://github.com/BerriAI/litellm-docs/pull/559).
 func nearLimit(output, limit int) bool { return limit > 0 && output >= limit*9/10 }
 
-// isAtLimit reports whether an answer has exactly as many tokens as allowed. ik_llama.cpp never reports that it cut an
-// answer off (server_task_result_cmpl_final in its examples/server/server-task.cpp). More tokens are no sign of it: some
-// endpoints do not limit the reasoning.
+// isAtLimit reports whether an answer has exactly as many tokens as allowed. ik_llama.cpp never reports that it cut
+// an answer off (server_task_result_cmpl_final in its examples/server/server-task.cpp). More tokens are no sign of it:
+// some endpoints do not limit the reasoning.
 func (a *answer) isAtLimit(limit int) bool {
 	return a.usage != nil && limit > 0 && a.usage.Output == limit
 }

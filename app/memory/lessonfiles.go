@@ -63,7 +63,8 @@ func (b *Branches) lessonFiles(
 		}
 		if len(waiting) > 0 {
 			out.warning = strings.TrimSpace(out.warning + "\n\n" + fmt.Sprintf("SIA has not learned %s in `%s` yet, and "+
-				"keeps them as they are: it learns at most %d at a time, and has at most %d. Forget or archive others to make room.",
+				"keeps them as they are: it learns at most %d at a time, and has at most %d. Forget or archive others to "+
+				"make room.",
 				text.Count(len(waiting), "lesson"), lesson.Path, maxNewLessons, maxLessons))
 		}
 		if known, err = b.store.Lessons(ctx, repo.ID); err != nil {

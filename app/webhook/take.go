@@ -249,7 +249,8 @@ func (t *intentRun) answerOld(ctx context.Context) (ended bool, err error) {
 	if !t.intent.Event.Origin.Command || t.intent.Changed.IsZero() || len(t.targets) == 0 {
 		return false, nil
 	}
-	current, answer := t.targets[0].current, ""
+	current := t.targets[0].current
+	var answer string
 	var old func(log []store.EventRecord) bool
 	switch t.intent.Event.Fact.(type) {
 	case sia.Start, sia.Retry:

@@ -128,7 +128,8 @@ func (w *attemptWorker) runReproduction(
 func (w *common) evidenceRequest(t sia.Task, head string) evidence.Wanted {
 	return evidence.Wanted{
 		Repository: github.KeyOf(t.Installation, t.Repo.ID), Base: string(t.BaseSHA), Head: head,
-		Within: t.Settings.Checks.Evidence.D(), Services: t.Settings.Agent.Services, Open: w.mirror(t).OpenCommits, Begins: w.BeforeTests,
+		Within: t.Settings.Checks.Evidence.D(), Services: t.Settings.Agent.Services,
+		Open: w.mirror(t).OpenCommits, Begins: w.BeforeTests,
 	}
 }
 

@@ -192,8 +192,8 @@ func NewTaught(repo int64, source, words string, by sia.Actor, task sia.Task, no
 	return l
 }
 
-// Upgrade returns a lesson of an earlier version as one of this version. A lesson of kind [Model] in a user's words is a
-// discovery. ok is false for one in SIA's words: it counted how an agent did, and is no lesson any more.
+// Upgrade returns a lesson of an earlier version as one of this version. A lesson of kind [Model] in a user's words is
+// a discovery. ok is false for one in SIA's words: it counted how an agent did, and is no lesson any more.
 func (l Lesson) Upgrade() (_ Lesson, ok bool) {
 	if l.Kind != Model {
 		return l, true
