@@ -242,8 +242,8 @@ func TestWorkflowThatRepeatsAScript(t *testing.T) {
 		}
 		return n
 	}
-	if few, many := allocations(40), allocations(400); many > 2*few {
-		t.Errorf("%.0f allocations for 40 aliases, %.0f for 400", few, many)
+	if few, many := allocations(28), allocations(54); many > 1.5*few { // 54 repeat almost what yamlfile.Values allows
+		t.Errorf("%.0f allocations for 28 aliases, %.0f for 54", few, many)
 	}
 }
 
