@@ -31,7 +31,14 @@ const (
 	maxRunHistory = 1 << 20 // bytes; a longer file is truncated
 )
 
-func runHistoryPath() string { return filepath.Join(defaultDir(), "runs.jsonl") }
+// runHistoryPath returns the path of that file; "" if this user has no folder for it.
+func runHistoryPath() string {
+	dir := userDir()
+	if dir == "" {
+		return ""
+	}
+	return filepath.Join(dir, "runs.jsonl")
+}
 
 // repoNumber identifies the clone's folder.
 func (j localJob) repoNumber() int64 {
@@ -64,16 +71,16 @@ func (r *localRun) forecast() {
 	r.progress("Forecast: %s: %s", render.Forecast(f), render.ForecastFrom(f))
 }
 
-// keepRun records the cost and time of the run for later forecasts. It skips a run that was stopped, one in which the
-// model called no tool, and a replay task: they predict nothing.
+// keepRun records the cost and time of the run for later forecasts, if this user has a folder for that. It skips a run
+// that was stopped, one in which the model called no tool, and a replay task: they predict nothing.
 func (r *localRun) keepRun(out runResult, spent sia.Credits) {
-	if r.toolCalls == 0 || r.Ctx.Err() != nil || r.job.judge != nil {
+	if r.toolCalls == 0 || r.Ctx.Err() != nil || r.job.judge != nil || runHistoryPath() == "" {
 		return
 	}
 	line, err := json.Marshal(pastRun{Repo: r.job.repoNumber(), Kind: r.job.kind(), Credits: spent, Seconds: out.Seconds,
 		Passed: out.Passed, At: time.Now().UTC()})
 	if err == nil {
-		err = os.MkdirAll(defaultDir(), 0o700)
+		err = os.MkdirAll(userDir(), 0o700)
 	}
 	how := os.O_APPEND
 	if st, statErr := os.Stat(runHistoryPath()); statErr == nil && st.Size() > maxRunHistory {
