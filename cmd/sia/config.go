@@ -80,7 +80,7 @@ func (c *configExplainCmd) Run(e *cli.Env) error {
 // none; empty: there is no such file.
 func configOfClone(ctx context.Context) string {
 	top := "."
-	if out, err := (localGit{top}).run(ctx, "rev-parse", "--show-toplevel"); err == nil {
+	if out, err := (localGit{dir: top}).run(ctx, "rev-parse", "--show-toplevel"); err == nil {
 		top = strings.TrimSuffix(string(out), "\n")
 	}
 	file := filepath.Join(top, config.Path)

@@ -88,7 +88,7 @@ func lookAtFolder(ctx context.Context, root *os.Root) (project.Project, error) {
 		}
 		if dir == "." {
 			// there may be no repository
-			modules, _ := (localGit{root.Name()}).run(ctx, "ls-files", "-z", "--", "*/go.mod")
+			modules, _ := (localGit{dir: root.Name()}).run(ctx, "ls-files", "-z", "--", "*/go.mod")
 			names = append(names, strings.FieldsFunc(string(modules), func(c rune) bool { return c == 0 })...)
 		}
 		return names

@@ -193,7 +193,7 @@ func testedClone(t *testing.T) string {
 	}
 	for _, args := range [][]string{{"init", "--quiet"}, {"add", "."}, {"-c", "user.name=ada", "-c",
 		"user.email=ada@example.com", "commit", "--quiet", "-m", "Begin"}} {
-		if _, err := (localGit{dir}).run(t.Context(), args...); err != nil {
+		if _, err := (localGit{dir: dir}).run(t.Context(), args...); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -20,7 +21,15 @@ import (
 )
 
 // localGit reads commits of a repository on this machine with the git command.
-type localGit struct{ dir string }
+type localGit struct {
+	dir string
+	// own reports whether SIA made the repository. Neither the configuration of the user and the system nor their hooks
+	// apply to it: a hook would run outside of the sandbox, even one that a change adds if core.hooksPath is relative.
+	own bool
+}
+
+// ownGit returns the git of a repository that SIA made.
+func ownGit(dir string) localGit { return localGit{dir, true} }
 
 // selectsRepository reports whether an environment variable makes git use another repository than that of its folder.
 // Hooks set such variables, and so do aliases in a linked work tree.
@@ -35,31 +44,102 @@ func selectsRepository(variable string) bool {
 	return false
 }
 
+// environment returns the environment of git, in English, since its output is parsed. Commits are read as they are,
+// without what `git replace` puts in their place, and SIA's own repositories have the formats that gitops reads.
+func (g localGit) environment() []string {
+	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
+		return selectsRepository(v) || g.own && strings.HasPrefix(v, "GIT_")
+	})
+	env = append(env, "LC_ALL=C", "GIT_NO_REPLACE_OBJECTS=1")
+	if g.own {
+		env = append(env, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_DEFAULT_HASH=sha1",
+			"GIT_DEFAULT_REF_FORMAT=files")
+	}
+	return env
+}
+
+// command returns git with arguments, additional environment variables and standard input, if any.
+func (g localGit) command(ctx context.Context, env []string, stdin io.Reader, args ...string) *exec.Cmd {
+	line := []string{"-C", g.dir}
+	if g.own { // safe.bareRepository=explicit refuses bare ones otherwise
+		line = append(line, "-c", "safe.bareRepository=all")
+	}
+	cmd := exec.CommandContext(ctx, "git", append(line, args...)...)
+	cmd.Env, cmd.Stdin = append(g.environment(), env...), stdin
+	return cmd
+}
+
 func (g localGit) run(ctx context.Context, args ...string) ([]byte, error) {
 	return g.runWith(ctx, nil, "", args...)
 }
 
 // runWith runs git with additional environment variables and standard input.
 func (g localGit) runWith(ctx context.Context, env []string, stdin string, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", g.dir}, args...)...)
-	cmd.Env = append(slices.DeleteFunc(os.Environ(), selectsRepository), "LC_ALL=C") // its output is parsed
-	cmd.Env = append(cmd.Env, env...)
-	cmd.Stdin = strings.NewReader(stdin)
-	out, err := cmd.Output()
+	out, err := g.command(ctx, env, strings.NewReader(stdin), args...).Output()
+	return out, gitError(args[0], err)
+}
+
+// gitError adds git's messages to an error of a git command.
+func gitError(command string, err error) error {
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 		err = fmt.Errorf("%w: %s", err, bytes.TrimSpace(exit.Stderr))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("git %s: %w", args[0], err)
+		return fmt.Errorf("git %s: %w", command, err)
 	}
-	return out, nil
+	return nil
 }
 
-// fetch gets a ref of another repository. It writes only the ref's target.
-func (g localGit) fetch(ctx context.Context, from, ref string) error {
-	_, err := g.run(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--", from,
-		ref)
-	return err
+// copyObjects copies the objects that are listed, one name a line, to another repository. In contrast to a fetch or a
+// push, it uses no history, transport, hook, or refs.
+func (g localGit) copyObjects(ctx context.Context, listed string, to localGit) error {
+	pack := g.command(ctx, nil, strings.NewReader(listed), "pack-objects", "-q", "--stdout")
+	var said bytes.Buffer
+	pack.Stderr = &said
+	packed, err := pack.StdoutPipe()
+	if err == nil {
+		err = pack.Start()
+	}
+	if err != nil {
+		return gitError("pack-objects", err)
+	}
+	_, failed := to.command(ctx, nil, packed, "index-pack", "--stdin").Output()
+	packed.Close() // otherwise git may wait for a reader
+	if err := pack.Wait(); err != nil {
+		return fmt.Errorf("git pack-objects: %w: %s", err, bytes.TrimSpace(said.Bytes()))
+	}
+	return gitError("index-pack", failed)
+}
+
+// take copies a commit of another repository, and what its base does not contain. It changes no ref.
+func (g localGit) take(ctx context.Context, from localGit, commit, base string) error {
+	listed, err := from.run(ctx, "rev-list", "--objects", "--no-object-names", "--end-of-options", commit, "^"+base)
+	if err != nil || len(listed) == 0 {
+		return err
+	}
+	return from.copyObjects(ctx, string(listed), g)
+}
+
+// objects lists a commit and the objects of its tree, one name a line. A partial clone may lack files: git fetches those
+// together when they are copied.
+func (g localGit) objects(ctx context.Context, commit string) (string, error) {
+	root, err := g.run(ctx, "rev-parse", "--verify", "--end-of-options", commit+"^{tree}")
+	if err != nil {
+		return "", err
+	}
+	tree, err := g.run(ctx, "ls-tree", "-r", "-t", "-z", "--full-tree", commit)
+	if err != nil {
+		return "", err
+	}
+	var all strings.Builder
+	all.WriteString(commit + "\n" + string(root))
+	for entry := range strings.SplitSeq(string(tree), "\x00") {
+		about, _, _ := strings.Cut(entry, "\t")
+		if f := strings.Fields(about); len(f) == 3 && f[1] != "commit" { // else a submodule
+			all.WriteString(f[2] + "\n")
+		}
+	}
+	return all.String(), nil
 }
 
 // ignored returns the patterns that a person ignores outside of the commits: those of core.excludesFile, and then those

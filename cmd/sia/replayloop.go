@@ -171,7 +171,7 @@ func (l *taskLoop) play(ctx context.Context, s replay.Stage) (out replay.Result,
 	env := l.env
 	env.Ctx = ctx
 	c := runCmd{SetupHosts: l.flags.SetupHosts, Free: l.free, Credits: max(1, int(l.flags.Credits))}.withDefaults()
-	job := localJob{git: localGit{s.Dir}, name: "task", base: s.Base, baseName: "main", branch: "sia/result",
+	job := localJob{git: localGit{dir: s.Dir}, name: "task", base: s.Base, baseName: "main", branch: "sia/result",
 		title: s.Title, body: s.Text, why: "a replay task", check: "the tests", judge: s.Check, settings: l.settings,
 		policies: l.policies, models: l.models}
 	if err := c.complete(ctx, &job); err != nil {

@@ -209,9 +209,9 @@ var notInBranches = regexp.MustCompile(`[^a-z0-9]+`)
 func (c *runCmd) findCommit(ctx context.Context, j *localJob) error {
 	line := func(args ...string) (string, error) {
 		out, err := j.git.run(ctx, args...)
-		return strings.TrimSpace(string(out)), err
+		return strings.TrimSuffix(string(out), "\n"), err
 	}
-	j.git = localGit{c.Repo}
+	j.git = localGit{dir: c.Repo}
 	top, err := line("rev-parse", "--show-toplevel")
 	if err != nil {
 		return c.notACloneError(err)
@@ -221,7 +221,7 @@ func (c *runCmd) findCommit(ctx context.Context, j *localJob) error {
 			"repository into which you can copy the files", top, format)
 	}
 	name := notInBranches.ReplaceAllString(strings.ToLower(filepath.Base(top)), "-")
-	j.git, j.name = localGit{top}, name[:min(len(name), maxRepoName)]
+	j.git, j.name = localGit{dir: top}, name[:min(len(name), maxRepoName)]
 	from := cmp.Or(c.Base, "HEAD")
 	if j.base, err = line("rev-parse", "--verify", "--quiet", "--end-of-options", from+"^{commit}"); err != nil {
 		none := fmt.Sprintf("%s is no commit of %s: commit something first, or name a branch with --base", from, top)
@@ -234,7 +234,8 @@ func (c *runCmd) findCommit(ctx context.Context, j *localJob) error {
 		j.uncommitted = changed != ""
 	}
 	j.finished = j.finishedFrom(ctx, c.Base)
-	if j.baseName, err = line("symbolic-ref", "--short", "--quiet", "HEAD"); err != nil || c.Base != "" {
+	j.baseName, err = line("symbolic-ref", "--short", "--quiet", "HEAD")
+	if first, _, _ := strings.Cut(j.baseName, "/"); err != nil || c.Base != "" || first == "sia" { // SIA's own there
 		j.baseName = "main"
 	}
 	if j.branch = c.Branch; j.branch == "" {

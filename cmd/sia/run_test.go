@@ -64,7 +64,7 @@ func halfDone(t *testing.T) (url string) {
 // keptHalf checks that the file of [halfDone] is on the branch of a run.
 func keptHalf(t *testing.T, dir string) {
 	t.Helper()
-	text, err := localGit{dir}.run(t.Context(), "show", "sia/write-a-file:a.txt")
+	text, err := localGit{dir: dir}.run(t.Context(), "show", "sia/write-a-file:a.txt")
 	if string(text) != "half\n" || err != nil {
 		t.Errorf("the branch has %q, %v", text, err)
 	}
@@ -212,7 +212,7 @@ func TestRunIgnores(t *testing.T) {
 		srv.URL, "--model", "m"}, &out, &errs); code != 0 {
 		t.Fatalf("exit %d, %s\n%s", code, &errs, &out)
 	}
-	changed, err := localGit{dir}.run(t.Context(), "diff", "--name-only", "HEAD", "sia/write-a-file")
+	changed, err := localGit{dir: dir}.run(t.Context(), "diff", "--name-only", "HEAD", "sia/write-a-file")
 	if string(changed) != "a.txt\n" || err != nil {
 		t.Errorf("the branch changes %q, %v", changed, err)
 	}
@@ -231,7 +231,7 @@ func TestRunLeavesWhatSetupMade(t *testing.T) {
 		url, "--model", "m", "--setup", "mkdir deps && touch deps/made a.txt"}, &out, &errs); code != 0 {
 		t.Fatalf("exit %d, %s\n%s", code, &errs, &out)
 	}
-	changed, err := localGit{dir}.run(t.Context(), "diff", "--name-only", "HEAD", "sia/write-a-file")
+	changed, err := localGit{dir: dir}.run(t.Context(), "diff", "--name-only", "HEAD", "sia/write-a-file")
 	if string(changed) != "a.txt\n" || err != nil {
 		t.Errorf("the branch changes %q, %v", changed, err)
 	}
@@ -259,7 +259,7 @@ func TestRunKeepsItsResult(t *testing.T) {
 	} {
 		dir := testedClone(t)
 		out, errs := &watched{until: "Check: ", then: sync.OnceFunc(func() {
-			if _, err := (localGit{dir}).run(t.Context(), c.during...); err != nil {
+			if _, err := (localGit{dir: dir}).run(t.Context(), c.during...); err != nil {
 				t.Error(err)
 			}
 		})}, &strings.Builder{}
@@ -270,7 +270,7 @@ func TestRunKeepsItsResult(t *testing.T) {
 			t.Errorf("%s: exit %d, %s:\n%s", name, code, errs, out)
 			continue
 		}
-		if stat, err := (localGit{dir}).run(t.Context(), append(c.show, place[1])...); err != nil ||
+		if stat, err := (localGit{dir: dir}).run(t.Context(), append(c.show, place[1])...); err != nil ||
 			string(stat) != "1\t0\ta.txt\n" {
 			t.Errorf("%s: %s has %s, %v", name, place[1], stat, err)
 		}

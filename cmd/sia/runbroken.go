@@ -33,7 +33,7 @@ func (r *localRun) brokenTests(ctx context.Context, head string) (sia.TestEviden
 		case isHead && t.State == sia.Checking && !t.RunsTests():
 			return sia.TestEvidence{}, nil
 		case !isHead:
-			at, err := localGit{r.bare}.run(ctx, "for-each-ref", "--points-at", head, "refs/heads/sia/")
+			at, err := ownGit(r.bare).run(ctx, "for-each-ref", "--points-at", head, "refs/heads/sia/")
 			if err != nil || len(at) == 0 {
 				return sia.TestEvidence{}, err
 			}
@@ -50,7 +50,7 @@ func (r *localRun) brokenTests(ctx context.Context, head string) (sia.TestEviden
 func (r *localRun) unedited(
 	ctx context.Context, head string, found *sia.TestEvidence,
 ) (broken sia.TestEvidence, err error) {
-	out, err := localGit{r.bare}.run(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=a",
+	out, err := ownGit(r.bare).run(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=a",
 		r.job.base, head)
 	if err != nil {
 		return broken, err

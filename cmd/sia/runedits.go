@@ -41,7 +41,7 @@ func (r *localRun) testEdits(ctx context.Context, head string) error {
 	if err != nil {
 		return err
 	}
-	over, err := localGit{r.bare}.commitEntries(ctx, filepath.Join(dir, "index"), head, entries, "With the base's tests")
+	over, err := ownGit(r.bare).commitEntries(ctx, filepath.Join(dir, "index"), head, entries, "With the base's tests")
 	if err = errors.Join(err, os.RemoveAll(dir)); err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ const maxNamedEdits = 3
 // those that are new, and the names of those that the change edits. There are no names if it edits none: a new test
 // is no edit, but a new makefile may be, since makefiles include others.
 func (r *localRun) baseEntries(ctx context.Context, head string) (entries string, names []string, err error) {
-	git := localGit{r.bare}
+	git := ownGit(r.bare)
 	raw, err := git.run(ctx, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", r.job.base, head)
 	if err != nil {
 		return "", nil, err

@@ -52,7 +52,7 @@ func (r *localRun) takeFinished() (out runResult, err error) {
 	if err := r.testEdits(r.Ctx, head); err != nil {
 		return out, err
 	}
-	diff, err := r.job.git.run(r.Ctx, "diff", "--binary", "--no-color", "--no-ext-diff", "--end-of-options", r.job.base,
+	diff, err := ownGit(r.bare).run(r.Ctx, "diff", "--binary", "--no-color", "--no-ext-diff", "--end-of-options", r.job.base,
 		head)
 	if err != nil {
 		return out, err

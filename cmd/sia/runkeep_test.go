@@ -15,7 +15,7 @@ import (
 func TestResultBranchKeepsOthersCommits(t *testing.T) {
 	t.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(t.TempDir(), "none"))
 	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
-	made := localGit{t.TempDir()}
+	made := localGit{dir: t.TempDir()}
 	git := func(args ...string) string {
 		t.Helper()
 		out, err := made.run(t.Context(), args...)
@@ -38,11 +38,11 @@ func TestResultBranchKeepsOthersCommits(t *testing.T) {
 	var out bytes.Buffer
 	run := func() *localRun {
 		return &localRun{Env: &cli.Env{Ctx: t.Context(), Out: &out}, cmd: &runCmd{}, bare: made.dir,
-			job: localJob{git: localGit{clone}, base: base, branch: "sia/half"}}
+			job: localJob{git: localGit{dir: clone}, base: base, branch: "sia/half"}}
 	}
 	wantBranch := func(name, commit string) {
 		t.Helper()
-		got, err := localGit{clone}.run(t.Context(), "rev-parse", name)
+		got, err := localGit{dir: clone}.run(t.Context(), "rev-parse", name)
 		if err != nil || strings.TrimSpace(string(got)) != commit {
 			t.Errorf("%s is at %s, %v; want %s", name, got, err, commit)
 		}
@@ -74,7 +74,7 @@ func TestResultBranchKeepsOthersCommits(t *testing.T) {
 func TestCheckedOutIsARepository(t *testing.T) {
 	t.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(t.TempDir(), "none"))
 	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
-	made := localGit{filepath.Join(t.TempDir(), "made")}
+	made := localGit{dir: filepath.Join(t.TempDir(), "made")}
 	git := func(g localGit, args ...string) string {
 		t.Helper()
 		out, err := g.run(t.Context(), args...)
@@ -98,7 +98,7 @@ func TestCheckedOutIsARepository(t *testing.T) {
 	if err := os.RemoveAll(made.dir); err != nil {
 		t.Fatal(err)
 	}
-	if got := git(localGit{dir}, "log", "--format=%H %s"); got != sha+" Begin" {
+	if got := git(localGit{dir: dir}, "log", "--format=%H %s"); got != sha+" Begin" {
 		t.Errorf("git log prints %q", got)
 	}
 }

@@ -46,7 +46,7 @@ func copyMemory(ctx context.Context, j localJob, to string) (last int, known boo
 	if !known {
 		return 0, false, nil
 	}
-	bare := localGit{to}
+	bare := ownGit(to)
 	made, err := bare.commitEntries(ctx, filepath.Join(to, "memory-index"), "", entries.String(), "sia: earlier runs")
 	if err == nil {
 		_, err = bare.run(ctx, "update-ref", "refs/heads/"+memoryBranch, made)
@@ -75,7 +75,7 @@ func (r *localRun) loadMemory() error {
 
 // commitMemory commits what was learned on top of the result, under .sia/, and returns the new head.
 func (r *localRun) commitMemory(ctx context.Context, head string) (string, error) {
-	bare := localGit{r.bare}
+	bare := ownGit(r.bare)
 	if _, err := bare.run(ctx, "rev-parse", "--verify", "--quiet", "refs/heads/"+memoryBranch); err != nil {
 		return head, nil //nolint:nilerr // nothing was learned
 	}
@@ -84,7 +84,7 @@ func (r *localRun) commitMemory(ctx context.Context, head string) (string, error
 		return head, err
 	}
 	git := r.job.git
-	if err := git.fetch(ctx, r.bare, "refs/heads/"+memoryBranch); err != nil {
+	if err := git.take(ctx, bare, memoryBranch, head); err != nil {
 		return head, err
 	}
 	after, err := git.commitEntries(ctx, filepath.Join(r.Dir, "index"), head, string(entries), "sia: what was learned")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -110,7 +111,7 @@ func (c *runCmd) start(e *cli.Env, j localJob) (_ *localRun, err error) {
 	r.Stage, err = stage.Start(context.WithoutCancel(e.Ctx), stage.Config{Owner: runUser, Name: j.name,
 		Spec:   ghsim.RepoSpec{From: copied, DefaultBranch: j.baseName, LastNumber: last},
 		Models: j.models, Logger: logger, Forward: cli.ForwardCommand(), Stdlib: stdlibFolder(), NoWorkflows: true,
-		Closed: true, Priced: !c.Free, SetupHosts: j.hosts, AgentPath: c.AgentPath, ModelsDir: defaultDir(),
+		Closed: true, Priced: !c.Free, SetupHosts: j.hosts, AgentPath: c.AgentPath, ModelsDir: userDir(),
 		Local: app.Local{Anonymous: true, Settings: func(s *sia.Settings) { *s = r.job.settings }, Policies: j.policies,
 			Ignored: ignored, BeforeTests: r.runsTests, Findings: r.editFindings}})
 	if err != nil {
@@ -130,17 +131,36 @@ func (c *runCmd) start(e *cli.Env, j localJob) (_ *localRun, err error) {
 	return r, nil
 }
 
-// copyCommit creates a bare repository with the base commit as its only branch, whatever the user's git configuration.
+// copyCommit creates a bare repository with the base commit as its only branch. It has no history, as a shallow clone:
+// that of some repositories takes minutes to copy, and a partial clone may be unable to fetch its own.
 func copyCommit(ctx context.Context, j localJob, to string) error {
-	bare := localGit{to}
-	for _, args := range [][]string{{"init", "--quiet", "--bare", "--initial-branch=" + j.baseName},
-		{"config", "receive.shallowUpdate", "true"}, {"config", "receive.advertisePushOptions", "true"}} {
-		if _, err := bare.run(ctx, args...); err != nil {
+	bare := ownGit(to)
+	if _, err := bare.run(ctx, "init", "--quiet", "--bare", "--template=", "--initial-branch="+j.baseName); err != nil {
+		return err
+	}
+	commits, first := []string{j.base}, cmp.Or(j.finished, j.base)
+	if j.finished != "" { // the change since then is read
+		after, err := j.git.run(ctx, "rev-list", "--end-of-options", j.finished+".."+j.base)
+		if err != nil {
 			return err
 		}
+		commits = append(strings.Fields(string(after)), j.finished)
 	}
-	_, err := j.git.run(ctx, "push", "--quiet", "--no-verify", "--no-signed", "--no-recurse-submodules", "--", to,
-		j.base+":refs/heads/"+j.baseName)
+	var listed strings.Builder
+	for _, commit := range commits {
+		all, err := j.git.objects(ctx, commit)
+		if err != nil {
+			return err
+		}
+		listed.WriteString(all)
+	}
+	if err := j.git.copyObjects(ctx, listed.String(), bare); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(to, "shallow"), []byte(first+"\n"), 0o644); err != nil {
+		return err
+	}
+	_, err := bare.run(ctx, "update-ref", "refs/heads/"+j.baseName, j.base)
 	return err
 }
 

@@ -137,7 +137,7 @@ func (r *localRun) end(t sia.Task) (out runResult, err error) {
 			continue
 		}
 		kept := r.keep(ctx, head)
-		diff, err := localGit{r.bare}.run(ctx, "diff", "--binary", "--no-color", "--no-ext-diff", "--end-of-options",
+		diff, err := ownGit(r.bare).run(ctx, "diff", "--binary", "--no-color", "--no-ext-diff", "--end-of-options",
 			r.job.base, head)
 		if err != nil {
 			return out, errors.Join(kept, err)
@@ -215,7 +215,7 @@ func (r *localRun) findings(ctx context.Context, t sia.Task, head string) ([]str
 			return said, nil
 		}
 	}
-	changes, err := localGit{r.bare}.changes(ctx, r.job.base, head)
+	changes, err := ownGit(r.bare).changes(ctx, r.job.base, head)
 	found := []string{}
 	for _, f := range tamper.Find(changes, r.job.settings.Checks.Protected, sia.AlwaysProtected()...) {
 		found = append(found, f.String())
