@@ -31,7 +31,8 @@ func (w *Workspace) LeaveUntracked(ctx context.Context) error {
 			left = append(left, &index.Entry{Name: c.path, Mode: c.new.mode, Hash: c.new.id})
 		}
 	}
-	for _, p := range w.LeftOut().Built { // unnamed later; without a hash
+	named := w.LeftOut()
+	for _, p := range slices.Concat(named.Built, named.Repositories, named.Misnamed) { // unnamed later; without a hash
 		left = append(left, &index.Entry{Name: p, Mode: filemode.Submodule})
 	}
 	encoded, err := encodeIndex(left)
@@ -44,7 +45,7 @@ func (w *Workspace) LeaveUntracked(ctx context.Context) error {
 	})
 }
 
-// withoutLeft removes what LeaveUntracked leaves out from changes, and what setup built from what is named.
+// withoutLeft removes what LeaveUntracked leaves out from changes, and what setup made from what is named.
 func (w *Workspace) withoutLeft(changes []treeChange, named *LeftOut) ([]treeChange, error) {
 	b, err := os.ReadFile(filepath.Join(w.state, untrackedFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -61,7 +62,9 @@ func (w *Workspace) withoutLeft(changes []treeChange, named *LeftOut) ([]treeCha
 	for _, e := range entries {
 		left[e.Name] = treeEntry{path.Base(e.Name), e.Mode, e.Hash}
 	}
-	named.Built = slices.DeleteFunc(named.Built, func(p string) bool { return left[p].mode == filemode.Submodule })
+	for _, paths := range []*[]string{&named.Built, &named.Repositories, &named.Misnamed} {
+		*paths = slices.DeleteFunc(*paths, func(p string) bool { return left[p].mode == filemode.Submodule })
+	}
 	return slices.DeleteFunc(changes, func(c treeChange) bool {
 		return c.old.mode == filemode.Empty && left[c.path] == c.new
 	}), nil
