@@ -4,3 +4,6 @@ package sandbox
 
 // KernelHasLandlock reports whether this kernel supports a sufficient version of Landlock.
 func KernelHasLandlock() bool { return landlockVersion() >= minLandlock }
+
+// FixFor is [fixFor].
+var FixFor = fixFor
