@@ -61,6 +61,20 @@ func findToolchains(env []string) (found []Toolchain) {
 // stores are the folders of Nix and of Guix. Programs in them need others there, and nothing in them is personal.
 var stores = []string{"/nix/store", "/gnu/store"}
 
+// systemProfiles are the folders of programs of NixOS and Guix System, which have almost none in /usr.
+var systemProfiles = []string{"/run/current-system/sw/bin", "/run/current-system/profile/bin"}
+
+// systemProfile returns the store of a system that has its programs there, and its folder of programs; "" if this is
+// another system.
+func systemProfile() (store, bin string) {
+	for i, profile := range systemProfiles {
+		if real, err := filepath.EvalSymlinks(profile); err == nil && strings.HasPrefix(real, stores[i]+"/") {
+			return stores[i], real
+		}
+	}
+	return "", ""
+}
+
 // neededDirs returns the folders that the programs of a toolchain need: its own, or with those of Nix, Guix and Homebrew
 // also the folders of the libraries.
 func neededDirs(prefix string) []string {
