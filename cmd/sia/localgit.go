@@ -111,9 +111,14 @@ func (g localGit) copyObjects(ctx context.Context, listed string, to localGit) e
 	return gitError("index-pack", failed)
 }
 
-// take copies a commit of another repository, and what its base does not contain. It changes no ref.
+// take copies a commit of another repository, and what its base does not contain. It changes no ref. The base is copied,
+// too, if it was removed since the run began.
 func (g localGit) take(ctx context.Context, from localGit, commit, base string) error {
-	listed, err := from.run(ctx, "rev-list", "--objects", "--no-object-names", "--end-of-options", commit, "^"+base)
+	args := []string{"rev-list", "--objects", "--no-object-names", "--end-of-options", commit}
+	if _, gone := g.run(ctx, "cat-file", "-e", base); gone == nil {
+		args = append(args, "^"+base)
+	}
+	listed, err := from.run(ctx, args...)
 	if err != nil || len(listed) == 0 {
 		return err
 	}

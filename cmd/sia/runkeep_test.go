@@ -68,6 +68,14 @@ func TestResultBranchKeepsOthersCommits(t *testing.T) {
 	if !strings.Contains(out.String(), "somebody else changed it") {
 		t.Errorf("said: %s", out.String())
 	}
+
+	// A clone whose base was replaced and removed gets the base, too.
+	clone = filepath.Join(t.TempDir(), "without")
+	git("init", "--quiet", clone)
+	keep(run(), one)
+	if _, err := (localGit{dir: clone}).run(t.Context(), "rev-list", "--objects", "sia/half"); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestCheckedOutIsARepository: a commit that is checked out is a repository of its own, also if no branch has it.
