@@ -75,8 +75,8 @@ func systemProfile() (store, bin string) {
 	return "", ""
 }
 
-// neededDirs returns the folders that the programs of a toolchain need: its own, or with those of Nix, Guix and Homebrew
-// also the folders of the libraries.
+// neededDirs returns the folders that the programs of a toolchain need: its own, or with those of Nix, Guix and
+// Homebrew also the folders of the libraries.
 func neededDirs(prefix string) []string {
 	for _, store := range stores {
 		if strings.HasPrefix(prefix, store+"/") {

@@ -198,8 +198,8 @@ func TestWorkIsLookedThroughInTime(t *testing.T) {
 						return nil
 					}
 				})
-			if err != nil || fact.Commit != "" || time.Since(began) != limit || fact.Reason != "nothing was pushed, since the "+
-				"work tree can't be committed: it was not looked through within "+limit.String() {
+			want := "nothing was pushed, since the work tree can't be committed: it was not looked through within "
+			if err != nil || fact.Commit != "" || time.Since(began) != limit || fact.Reason != want+limit.String() {
 				t.Errorf("%s: after %s: %+v, %v", end, time.Since(began), fact, err)
 			}
 		})

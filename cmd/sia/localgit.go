@@ -111,8 +111,8 @@ func (g localGit) copyObjects(ctx context.Context, listed string, to localGit) e
 	return gitError("index-pack", failed)
 }
 
-// take copies a commit of another repository, and what its base does not contain. It changes no ref. The base is copied,
-// too, if it was removed since the run began.
+// take copies a commit of another repository, and what its base does not contain. It changes no ref. The base is
+// copied, too, if it was removed since the run began.
 func (g localGit) take(ctx context.Context, from localGit, commit, base string) error {
 	args := []string{"rev-list", "--objects", "--no-object-names", "--end-of-options", commit}
 	if _, gone := g.run(ctx, "cat-file", "-e", base); gone == nil {
@@ -125,8 +125,8 @@ func (g localGit) take(ctx context.Context, from localGit, commit, base string) 
 	return from.copyObjects(ctx, string(listed), g)
 }
 
-// objects lists a commit and the objects of its tree, one name a line. A partial clone may lack files: git fetches those
-// together when they are copied.
+// objects lists a commit and the objects of its tree, one name a line. A partial clone may lack files: git fetches
+// those together when they are copied.
 func (g localGit) objects(ctx context.Context, commit string) (string, error) {
 	root, err := g.run(ctx, "rev-parse", "--verify", "--end-of-options", commit+"^{tree}")
 	if err != nil {

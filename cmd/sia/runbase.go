@@ -20,8 +20,8 @@ import (
 // noRunError returns the error for a check that says nothing of the code before any change.
 func (r *localRun) noRunError(base checkResult) error {
 	if base.noRun == agent.LacksProgram && !executes(r.Ctx, r.Dir) {
-		return fmt.Errorf("`%s` can't be run, so nothing was begun: %s, where the code is checked out, is on a file system "+
-			"that is mounted noexec. Name another folder for temporary files with TMPDIR", r.job.check, os.TempDir())
+		return fmt.Errorf("`%s` can't be run, so nothing was begun: %s, where the code is checked out, is on a file "+
+			"system that is mounted noexec. Name another folder for temporary files with TMPDIR", r.job.check, os.TempDir())
 	}
 	said := fmt.Sprintf("`%s` says nothing of the code before any change: %s, so nothing was begun:\n%s\n", r.job.check,
 		base.noRun, excerptOf(base.log, shownLines))

@@ -52,8 +52,8 @@ func (r *localRun) takeFinished() (out runResult, err error) {
 	if err := r.testEdits(r.Ctx, head); err != nil {
 		return out, err
 	}
-	diff, err := ownGit(r.bare).run(r.Ctx, "diff", "--binary", "--no-color", "--no-ext-diff", "--end-of-options", r.job.base,
-		head)
+	diff, err := ownGit(r.bare).run(r.Ctx, "diff", "--binary", "--no-color", "--no-ext-diff", "--end-of-options",
+		r.job.base, head)
 	if err != nil {
 		return out, err
 	}
