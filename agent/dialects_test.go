@@ -279,7 +279,7 @@ func TestThinksForEver(t *testing.T) {
 	var allowed any
 	s := flavour.Start(flavour.Flavour{
 		Say: func(a flavour.Ask) flavour.Turn {
-			allowed = a.Body["max_completion_tokens"]
+			allowed = a.Body["max_tokens"]
 			return flavour.Turn{}
 		},
 		Message: func(map[string]any) string { return "length" },

@@ -18,6 +18,7 @@ const (
 	ignoredReason  = "SIA left out what Git ignores here: "
 	misnamedReason = "SIA left out names with a backslash, which are paths on Windows: "
 	builtReason    = "SIA left out what commands built: "
+	beforeReason   = "SIA left out what setup changed and the attempt did not: "
 	undoneReason   = "SIA left out what configures agents, editors, package managers or git, which an agent that is a " +
 		"command can only read: "
 )
@@ -44,15 +45,18 @@ type LeftOut struct {
 	Filtered     []string // changed files that Git stores through a filter
 	Ignored      []string // files of [Result.Written] that Git ignores
 	Misnamed     []string // new files and folders with a backslash in their names
+	Before       []string // tracked files that are as setup left them
 }
 
-// LeftOutOf returns before, extended by what the commit leaves out, and a sentence about what builds made.
+// LeftOutOf returns before, extended by what the commit leaves out, and a sentence about what builds made and setup
+// changed.
 func LeftOutOf(before string, l LeftOut) (left, built string) {
 	for _, said := range []string{leftOut(nestedReason, l.Repositories), leftOut(filteredReason, l.Filtered),
 		leftOut(ignoredReason, l.Ignored), leftOut(misnamedReason, l.Misnamed)} {
 		before = strings.TrimSpace(before + " " + said)
 	}
-	return text.Clip(before, tool.MaxSummary/2), leftOut(builtReason, l.Built)
+	built = strings.TrimSpace(leftOut(builtReason, l.Built) + " " + leftOut(beforeReason, l.Before))
+	return text.Clip(before, tool.MaxSummary/2), built
 }
 
 // WithLeftOut returns an agent's summary, followed by what was left out of its change.

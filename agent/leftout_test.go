@@ -25,8 +25,10 @@ func TestWithLeftOut(t *testing.T) {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
-	left, built := agent.LeftOutOf("SIA left out `b`.", agent.LeftOut{Repositories: []string{"a"}, Built: []string{"c.o"}})
-	if built != "SIA left out what commands built: `c.o`." {
+	left, built := agent.LeftOutOf("SIA left out `b`.", agent.LeftOut{Repositories: []string{"a"}, Built: []string{"c.o"},
+		Before: []string{"Cargo.lock"}})
+	if built != "SIA left out what commands built: `c.o`. SIA left out what setup changed and the attempt did not: "+
+		"`Cargo.lock`." {
 		t.Error(built)
 	}
 	if got := agent.WithLeftOut(strings.Repeat("x", 5000), left); utf8.RuneCountInString(got) > 4000 ||

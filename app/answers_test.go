@@ -179,3 +179,71 @@ func TestPauseIsAnsweredLater(t *testing.T) {
 		t.Errorf("it is paused again: %t, %v", halted, err)
 	}
 }
+
+// A stranger's comments above the hourly limit cost nothing of what GitHub lets an installation write, on an issue with
+// a task or without.
+func TestCommentsAboveTheLimitAreNotAnswered(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "escalate-tick")
+	task := openLabelled(t, s, apptest.Owner)
+	s.Settle()
+	s.Sim.CreateUser("mallory")
+	check(t, s.Sim.SetPermission(apptest.Repo, "mallory", "read"))
+	plain, err := s.Sim.OpenIssue(apptest.Repo, "mallory", "Anything", "")
+	check(t, err)
+	for _, n := range []int{task, plain} {
+		before := len(s.Sim.Calls())
+		for i := range 50 {
+			_, err := s.Sim.Comment(apptest.Repo, n, "mallory", fmt.Sprintf("/sia retry %d", i))
+			check(t, err)
+			if i%5 == 0 {
+				s.Quiet()
+			}
+		}
+		s.Quiet()
+		posts := 0
+		for _, c := range s.Sim.Calls()[before:] {
+			if c.Method == http.MethodPost && strings.Contains(c.Path, fmt.Sprintf("/repos/%s/issues/", apptest.Repo)) {
+				posts++
+			}
+		}
+		if posts > 25 {
+			t.Errorf("#%d: %d writes for 50 comments", n, posts)
+		}
+	}
+}
+
+// A look obeys nothing of which it can't know who did it: a command that somebody wrote into another person's comment,
+// and a ticked box where commands need more permission than editing SIA's text does.
+func TestLookObeysNobodyElse(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "escalate-tick")
+	_, err := s.Sim.PushFiles(apptest.Repo, "main", apptest.Owner, "Settings", map[string]string{
+		".sia/config.yml": "access: {command_permission: admin}\n"})
+	check(t, err)
+	s.Quiet()
+	s.Sim.CreateUser("kim")
+	check(t, s.Sim.SetPermission(apptest.Repo, "kim", "write"))
+	n := openLabelled(t, s, apptest.Owner)
+	s.Settle()
+	question := s.Task(1).Escalation.Issue
+	said, err := s.Sim.Comment(apptest.Repo, n, apptest.Owner, "What a question.")
+	check(t, err)
+	s.Wait(60e9)
+	check(t, s.Sim.TickBox(apptest.Repo, question, "kim", "B"))
+	check(t, s.Sim.EditComment(apptest.Repo, said, "kim", "/sia answer B"))
+	for range 4 {
+		s.Wait(20 * 60e9)
+		s.Periodic("look")
+		s.Quiet()
+	}
+	if task := s.Task(1); task.Escalation.Issue != question || task.Escalation.Answered {
+		t.Fatalf("somebody answered question %d: %+v", question, task.Answers)
+	}
+	_, err = s.Sim.Comment(apptest.Repo, question, apptest.Owner, "/sia answer A")
+	check(t, err)
+	s.Settle()
+	if task := s.Task(1); task.State != sia.Passed {
+		t.Errorf("the task is %s", task.State)
+	}
+}

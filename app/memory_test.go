@@ -3,7 +3,10 @@ package app_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -401,11 +404,6 @@ func TestReviewOfAGreenHead(t *testing.T) {
 			if err != nil || len(coders) != 1 || !coders[0].Resolved || coders[0].Attempt != 1 {
 				t.Errorf("the coder's results are %+v, %v", coders, err)
 			}
-			for _, l := range lessonsOf(t, s) {
-				if l.Kind == lesson.Model && (l.Good > 1 || l.Bad > 0) {
-					t.Errorf("%s has %v for and %v against", l.Text, l.Good, l.Bad)
-				}
-			}
 			before := facts(t, s, 1)
 			s.Lose()
 			if got := s.Reindex(""); len(got) != 1 || got[0].Tasks != 1 || got[0].Again != 0 || len(got[0].Problems) != 0 {
@@ -494,5 +492,84 @@ func TestReindexBroken(t *testing.T) {
 		if i >= 0 && (after[i].From != l.From || after[i].Good != l.Good || after[i].Bad != l.Bad) {
 			t.Errorf("the lesson\n%+v\ncame back as\n%+v", l, after[i])
 		}
+	}
+}
+
+// Lessons about models, which earlier versions learned, don't come back: neither from the database, nor from the memory
+// branch, of which what people wrote is kept.
+func TestMemoryOfEarlierVersions(t *testing.T) {
+	t.Parallel()
+	const count, said = lesson.ID("fdd52c815ac0"), lesson.ID("735256b2e164")
+	s := shop(t, "pass-after-sia")
+	first := resolve(t, s, "Greet the customers")
+	files := map[string]string{lesson.Path: "models.md", lesson.JSONPath: "models.json"}
+	for path, name := range files {
+		b, err := os.ReadFile(filepath.Join("..", "sia", "lesson", "testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[path] = string(b)
+	}
+	before, _, err := lesson.ParseJSON(repoID(t, s), []byte(files[lesson.JSONPath]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, db := context.Background(), s.App.Store
+	e := lesson.Evidence{Key: fmt.Sprintf("model/%s/1", s.Task(first).ID), Lesson: count, Bad: 1, At: s.Clock.Now()}
+	if err := errors.Join(db.PutLessons(ctx, repoID(t, s), before...), db.CountLessons(ctx, repoID(t, s), e)); err != nil {
+		t.Fatal(err)
+	}
+	check := func(when string) {
+		t.Helper()
+		kinds := map[lesson.ID]lesson.Kind{}
+		for _, l := range lessonsOf(t, s) {
+			kinds[l.ID] = l.Kind
+		}
+		if kinds[count] != "" || kinds[said] != lesson.Discovery {
+			t.Errorf("%s: the lessons are %v", when, kinds)
+		}
+		found, err := s.App.Store.SearchLessons(ctx, repoID(t, s), lesson.Words("changelog", 9), 9,
+			func(lesson.SearchHit) bool { return true })
+		if err != nil || len(found) != 1 {
+			t.Errorf("%s: what a person said is not found: %+v, %v", when, found, err)
+		}
+	}
+	push(t, s, apptest.MemoryBranch, files)
+	check("of the database")
+	if d := cmp.Diff(files[lesson.Path], onMemory(t, s, lesson.Path)); d != "" {
+		t.Error("it is written though nobody edited it: ", d)
+	}
+	if _, err := s.Sim.MergePull(apptest.Repo, s.Task(first).Pull.Number, apptest.Owner); err != nil {
+		t.Fatal(err)
+	}
+	s.Settle()
+	record := onMemory(t, s, fmt.Sprintf(".sia/tasks/%d.json", first))
+	if s.Task(first).Aftermath == "" || !strings.Contains(record, `"aftermath"`) || strings.Contains(record, `"model/`) {
+		t.Errorf("the record of what became of it has the old evidence:\n%s", record)
+	}
+	push(t, s, apptest.MemoryBranch, files)
+	s.Lose()
+	if got := s.Reindex(""); len(got[0].Problems) != 0 {
+		t.Errorf("rebuilt %+v", got)
+	}
+	s.Restart()
+	check("of the branch")
+	push(t, s, apptest.MemoryBranch, map[string]string{lesson.Path: files[lesson.Path], lesson.JSONPath: "{"})
+	check("of lessons.md, which was read")
+	s.Lose()
+	if got := s.Reindex(""); len(got[0].Problems) != 1 || !strings.Contains(got[0].Problems[0], lesson.JSONPath) {
+		t.Errorf("rebuilt %+v", got)
+	}
+	s.Restart()
+	check("of lessons.md alone")
+	again := resolve(t, s, "Greet the customers again")
+	if w := s.Task(again).Warning; w != "" {
+		t.Errorf("people are warned: %s", w)
+	}
+	file := onMemory(t, s, lesson.Path)
+	if strings.Contains(file, "### Lesson "+string(count)) || !strings.Contains(file, "We pay for the small model only.") ||
+		!strings.Contains(file, "Ana: that was before the rate limit.") ||
+		!strings.Contains(file[strings.Index(file, "## Good to know"):], "The small model forgets the changelog.") {
+		t.Errorf("the file is\n%s", file)
 	}
 }

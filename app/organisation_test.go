@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
-	"slices"
 	"strings"
 	"testing"
 
@@ -67,7 +66,7 @@ func (o organisation) kept(repo string) []lesson.Lesson {
 	o.t.Helper()
 	all, err := o.App.Store.Lessons(context.Background(), o.id(repo))
 	o.must(err)
-	return slices.DeleteFunc(all, func(l lesson.Lesson) bool { return l.Kind == lesson.Model })
+	return all
 }
 
 // agreed returns the only agreement.

@@ -22,6 +22,7 @@ type LeftOut struct {
 	Filtered     []string // changed files that Git stores through a filter, such as those of Git LFS and git-crypt
 	Ignored      []string // files of [Workspace.KeepWritten] that an ignore file names
 	Misnamed     []string // new files and folders with a backslash in their names, which are paths on Windows
+	Before       []string // tracked files that are as [Workspace.LeaveChanges] found them
 }
 
 // LeftOut returns what the last Diff or Commit left out.

@@ -24,8 +24,8 @@ import (
 // scan compares the work tree with the checkout and returns the changes, by path. A file with the recorded stat is not
 // read. New files are hashed, not kept.
 //
-// It leaves out .git, files that .gitignore or [CacheOptions.Ignored] names unless they are tracked, files recorded by
-// [Workspace.LeaveUntracked], anything other than a file or a symlink, and what [LeftOut] lists, such as changes of
+// It leaves out .git, files that .gitignore or [CacheOptions.Ignored] names unless they are tracked, changes recorded
+// by [Workspace.LeaveChanges], anything other than a file or a symlink, and what [LeftOut] lists, such as changes of
 // submodules. It never follows symlinks.
 func (w *Workspace) scan(ctx context.Context) ([]treeChange, error) {
 	b, err := os.ReadFile(filepath.Join(w.state, "index"))

@@ -125,7 +125,7 @@ func (w *Workspace) create(ctx context.Context, sha string) (err error) {
 			_ = w.Remove()
 		}
 	}()
-	if err := os.Remove(filepath.Join(w.state, untrackedFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(filepath.Join(w.state, leftFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("make workspace: %w", err)
 	}
 	if err := w.note(false); err != nil {

@@ -115,14 +115,14 @@ func TestIgnored(t *testing.T) {
 	}
 }
 
-// Left untracked files are no part of the change, also after a restart, until somebody changes them. A workspace that
+// Changes that were left are not part of the change, also after a restart, until somebody changes them. A workspace that
 // is made again has none.
-func TestLeaveUntracked(t *testing.T) {
+func TestLeaveChanges(t *testing.T) {
 	f := newFixture(t)
 	ctx, dir := t.Context(), filepath.Join(t.TempDir(), "w")
 	w := must[*Workspace](t)(f.repo.Workspace(ctx, dir, f.main))
 	write(t, dir, map[string]string{"deps/a": "a", "deps/b": "b", "made": "made"})
-	must0(t, w.LeaveUntracked(ctx))
+	must0(t, w.LeaveChanges(ctx))
 	if sha, err := w.Commit(ctx, testSpec("nothing")); !errors.Is(err, ErrEmpty) {
 		t.Errorf("commit %s, %v", sha, err)
 	}
@@ -141,13 +141,40 @@ func TestLeaveUntracked(t *testing.T) {
 	}
 }
 
+// Of tracked files, changes and deletions that were left are named, unless the files were written on purpose.
+func TestLeaveChangesOfTrackedFiles(t *testing.T) {
+	f := newFixture(t)
+	ctx := t.Context()
+	first := f.workspace()
+	write(t, first.Dir(), map[string]string{"lock": "1", "gone": "x", "both": "1", "written": "1", "mode": "x"})
+	base := must[string](t)(first.Commit(ctx, testSpec("files of a package manager")))
+	dir := filepath.Join(t.TempDir(), "w")
+	w := must[*Workspace](t)(f.repo.Workspace(ctx, dir, base))
+	write(t, dir, map[string]string{"lock": "2", "both": "2", "written": "2", "new": "n"})
+	must0(t, os.Remove(filepath.Join(dir, "gone")))
+	must0(t, os.Chmod(filepath.Join(dir, "mode"), 0o755))
+	must0(t, w.LeaveChanges(ctx))
+	if sha, err := w.Commit(ctx, testSpec("nothing")); !errors.Is(err, ErrEmpty) {
+		t.Errorf("commit %s, %v", sha, err)
+	}
+	write(t, dir, map[string]string{"both": "3", "README.md": "changed"})
+	w.KeepWritten([]string{"written"})
+	want := []string{"m README.md", "m both", "m written"}
+	if got := paths(must[Diff](t)(w.Diff(ctx))); !cmp.Equal(got, want) {
+		t.Errorf("Diff = %q, want %q", got, want)
+	}
+	if got := w.LeftOut().Before; !cmp.Equal(got, []string{"gone", "lock", "mode"}) {
+		t.Errorf("LeftOut().Before = %q", got)
+	}
+}
+
 // What builds make is left out and named, unless files in it are tracked or written on purpose. What only looks like
 // it, and what setup had made, is not named.
 func TestBuildsAreLeftOut(t *testing.T) {
 	f := newFixture(t)
 	ctx, w := t.Context(), f.workspace()
 	write(t, w.Dir(), map[string]string{"tools/__pycache__/setup.pyc": "x"})
-	must0(t, w.LeaveUntracked(ctx))
+	must0(t, w.LeaveChanges(ctx))
 	elf := "\x7fELF\x02\x01\x01\x00rest"
 	write(t, w.Dir(), map[string]string{"Cargo.toml": "", "target/debug/x": "x", "src/lib/target/kept": "x",
 		"env/pyvenv.cfg": "", "env/bin/python": "x", "node_modules/a/index.js": "x", "src/__pycache__/a.pyc": "x",
@@ -288,7 +315,7 @@ func TestSubmoduleLeftAlone(t *testing.T) {
 	if got := paths(must[Diff](t)(w.Diff(ctx))); len(got) != 0 || len(w.LeftOut().Repositories) != 1 {
 		t.Errorf("removed: %q, left out %q", got, w.LeftOut().Repositories)
 	}
-	must0(t, w.LeaveUntracked(ctx)) // as if setup had removed it
+	must0(t, w.LeaveChanges(ctx)) // as if setup had removed it
 	must[Diff](t)(w.Diff(ctx))
 	if got := w.LeftOut().Repositories; len(got) != 0 {
 		t.Errorf("left out what setup removed: %q", got)

@@ -25,9 +25,8 @@ type Context struct {
 	Repository string `json:"repository"`         // owner/name
 	Language   string `json:"language,omitempty"` // language of most files of the base, in lower case
 
-	Task    Features `json:"task"`              // features of the issue
-	Labels  []string `json:"labels,omitempty"`  // labels of the issue
-	Attempt int      `json:"attempt,omitempty"` // number of the last attempt; 0 before the first
+	Task   Features `json:"task"`             // features of the issue
+	Labels []string `json:"labels,omitempty"` // labels of the issue
 
 	Steps     int    `json:"steps,omitempty"`     // number of steps in the next attempt's instructions
 	Technique string `json:"technique,omitempty"` // technique of the next attempt; empty: none
@@ -36,17 +35,15 @@ type Context struct {
 	Tries     int    `json:"tries,omitempty"`     // number of failed runs of that part
 	Racers    int    `json:"racers,omitempty"`    // number of unchecked changes for the same attempt
 
-	Failures   int     `json:"failures,omitempty"`   // number of failed attempts since the run began or a person answered
-	InARow     int     `json:"in_a_row,omitempty"`   // the last of them with the same instructions
-	Class      string  `json:"class,omitempty"`      // class of the last failure, from package failure
-	Pattern    string  `json:"pattern,omitempty"`    // pattern of the last diagnosis
-	Approaches int     `json:"approaches,omitempty"` // number of distinct instructions left to try
-	Rerunnable bool    `json:"rerunnable,omitempty"` // the failed checks can be re-run on the same commit
-	Waits      int     `json:"waits,omitempty"`      // number of such re-runs after a wait
-	Patience   int     `json:"patience,omitempty"`   // number of plain retries left by the repository's settings
-	Coders     int     `json:"coders,omitempty"`     // number of available coders
-	Failed     int     `json:"failed,omitempty"`     // number of them that failed in this task, or at this part
-	Spent      float64 `json:"spent,omitempty"`      // spent share of the task's budget, 0–1
+	Failures   int    `json:"failures,omitempty"`   // number of failed attempts since the run began or a person answered
+	InARow     int    `json:"in_a_row,omitempty"`   // the last of them with the same instructions
+	Class      string `json:"class,omitempty"`      // class of the last failure, from package failure
+	Pattern    string `json:"pattern,omitempty"`    // pattern of the last diagnosis
+	Rerunnable bool   `json:"rerunnable,omitempty"` // the failed checks can be re-run on the same commit
+	Waits      int    `json:"waits,omitempty"`      // number of such re-runs after a wait
+	Patience   int    `json:"patience,omitempty"`   // number of plain retries left by the repository's settings
+	Coders     int    `json:"coders,omitempty"`     // number of available coders
+	Failed     int    `json:"failed,omitempty"`     // number of them that failed in this task, or at this part
 
 	Alone  Tally `json:"alone"`  // tasks of this kind here; passed: without a person's answer
 	Helped Tally `json:"helped"` // those of them in which a person answered

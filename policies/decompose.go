@@ -18,11 +18,6 @@ const (
 	ChoiceHierarchical = "hierarchical" // parts that depend on others
 )
 
-// Structures lists the choices of a decompose decision.
-func Structures() []string {
-	return []string{ChoiceWhole, ChoiceReproduce, ChoiceLinear, ChoiceParallel, ChoiceHierarchical}
-}
-
 // Decompose decides how the work on a task is structured: as a whole, or if its size exceeds the threshold, by the
 // structure that fits best.
 type Decompose struct {

@@ -84,7 +84,8 @@ func TestStructuresThatArePossible(t *testing.T) {
 		in   policies.Context
 		want []string
 	}{
-		"all": {policies.Context{Checkable: true, Task: large}, policies.Structures()},
+		"all": {policies.Context{Checkable: true, Task: large},
+			[]string{"whole", "reproduce", "linear", "parallel", "hierarchical"}},
 		"steps": {policies.Context{Checkable: true, Task: large, Steps: 2, Technique: "constraint-relaxation"},
 			[]string{"whole", "linear"}},
 		"no sandbox": {policies.Context{Task: large, Steps: 2}, []string{"whole"}},

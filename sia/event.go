@@ -220,7 +220,7 @@ type (
 		Agent   string      `json:"agent,omitempty"` // the agent and the models that answered; empty: as at the start
 		Summary string      `json:"summary,omitempty"`
 		LeftOut string      `json:"left_out,omitempty"` // what the commit leaves out and why, for people; empty: nothing
-		Built   string      `json:"built,omitempty"`    // the same for what builds made, which nobody has to decide about
+		Built   string      `json:"built,omitempty"`    // the same where nobody has to decide: builds, setup
 		Signals []Signal    `json:"signals,omitempty"`
 		Risk    *Risk       `json:"risk,omitempty"`
 		Ask     *Ask        `json:"ask,omitempty"` // set when End is asked

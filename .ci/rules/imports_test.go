@@ -51,7 +51,8 @@ var layers = [][]string{
 	{"app"},
 	{"lab/..."},
 	{"lab/abuse", "lab/located", "lab/scale"},
-	{"cmd/internal/cli"},
+	{"cmd/internal/cli", "cmd/internal/localgit"},
+	{"cmd/internal/localrun", "cmd/internal/demo"},
 	{"cmd/..."},
 }
 
@@ -323,6 +324,13 @@ func TestTheRulesThemselves(t *testing.T) {
 		{"cmd/sialab", "lab/year", true},
 		{"cmd/sialab", "cmd/internal/cli", true},
 		{"cmd/sialab", "cmd/sia", false},
+		{"cmd/sia", "cmd/internal/localrun", true},
+		{"cmd/internal/localrun", "cmd/internal/localgit", true},
+		{"cmd/internal/localrun", "sim/stage", true},
+		{"cmd/internal/localrun", "cmd/sia", false},
+		{"cmd/internal/cli", "cmd/internal/localgit", false},
+		{"cmd/sia", "cmd/internal/demo", true},
+		{"cmd/internal/demo", "cmd/internal/localrun", false},
 		{"app", "app/web", true},
 		{"app", "sim/ghsim", false},
 		{"app/work", "app/store", true},

@@ -161,7 +161,7 @@ func TestOnlyWhatIsListedGoesThrough(t *testing.T) {
 			`"extra_body":{"model":"dear"},"transforms":["x"],"route":"fallback","Model":"dear","MODEL":"dear",` +
 			`"best_of":20,"n":20,"prediction":{"type":"content","content":"x"},"service_tier":"priority","user":"u",` +
 			`"functions":[{"name":"f"}],"logprobs":true,"web_search_options":{}}`,
-			`{"model":"m","messages":[],"max_completion_tokens":100}`, ""},
+			`{"model":"m","messages":[],"max_tokens":100}`, ""},
 		{"every bound", chat, `{"model":"m","max_tokens":90000,"max_completion_tokens":80000,"max_output_tokens":70000}`,
 			`{"model":"m","max_tokens":100,"max_completion_tokens":100}`, ""},
 		{"one bound below the other", chat, `{"model":"m","max_tokens":5,"max_completion_tokens":80000}`,
@@ -181,7 +181,7 @@ func TestOnlyWhatIsListedGoesThrough(t *testing.T) {
 		{"hosted tools of chat", chat, `{"model":"m","tools":[{"type":"web_search_preview"},{"type":"file_search"},` +
 			`{"type":"mcp","server_url":"https://x"},{"type":"function","function":{"name":"f","url":"https://x"}},` +
 			`{"Type":"function","function":{"name":"g"}},{"type":"openrouter:web_search"}]}`,
-			`{"model":"m","tools":[{"type":"function","function":{"name":"f"}}],"max_completion_tokens":100}`, ""},
+			`{"model":"m","tools":[{"type":"function","function":{"name":"f"}}],"max_tokens":100}`, ""},
 		{"hosted tools of responses", responses, `{"model":"m","tools":[{"type":"shell","environment":` +
 			`{"type":"container_auto"}},{"type":"code_interpreter","container":{"type":"auto"}},{"type":"image_generation"},` +
 			`{"type":"computer_use_preview"},{"type":"tool_search"},{"type":"apply_patch"},{"type":"web_search"},` +

@@ -151,7 +151,7 @@ func TestWhatIsForwarded(t *testing.T) {
 		{"a bound that is set", "/v1/chat/completions",
 			`{"model":"m","max_tokens":9000,"n":8,"service_tier":"priority","web_search_options":{},"stream":true,"x":1}`, 100,
 			`{"model":"m","max_tokens":100,"stream":true,"stream_options":{"include_usage":true}}`},
-		{"a bound that is not", "/chat/completions", `{"model":"m"}`, 100, `{"model":"m","max_completion_tokens":100}`},
+		{"a bound that is not", "/chat/completions", `{"model":"m"}`, 100, `{"model":"m","max_tokens":100}`},
 		{"a bound that is lower", "/v1/messages", `{"model":"m","max_tokens":10}`, 100, `{"model":"m","max_tokens":10}`},
 		{"the provider's tools", "/v1/messages",
 			`{"model":"m","max_tokens":10,"mcp_servers":[{"url":"https://x"}],"tools":[{"name":"a","input_schema":{}},` +
@@ -214,7 +214,7 @@ func TestWhatIsAddedCanBeRefused(t *testing.T) {
 			t.Error(err)
 		}
 		asked = append(asked, body)
-		for name, status := range map[string]int{"max_completion_tokens": 422, "stream_options": 400} {
+		for name, status := range map[string]int{"max_tokens": 422, "stream_options": 400} {
 			if body[name] != nil {
 				http.Error(w, `{"detail":[{"type":"extra_forbidden","loc":["body","`+name+`"]}]}`, status)
 				return
@@ -237,7 +237,7 @@ func TestWhatIsAddedCanBeRefused(t *testing.T) {
 		if status != 200 || len(asked) != tries || len(p.settled) != 1 {
 			t.Fatalf("%d %s: asked %v, settled %v", status, text, asked, p.settled)
 		}
-		want := map[string]any{"model": "m", "stream": true, "max_tokens": 100.0}
+		want := map[string]any{"model": "m", "stream": true, "max_completion_tokens": 100.0}
 		if d := cmp.Diff(want, asked[tries-1]); d != "" {
 			t.Errorf("-want +got\n%s", d)
 		}

@@ -28,7 +28,7 @@ type protocol struct {
 
 // protocols by path.
 var protocols = map[string]protocol{
-	chatPath:      {chatPath, []string{"max_completion_tokens", "max_tokens"}, chatRequest},
+	chatPath:      {chatPath, []string{"max_tokens", "max_completion_tokens"}, chatRequest},
 	responsesPath: {responsesPath, []string{"max_output_tokens"}, responsesRequest},
 	MessagesPath:  {MessagesPath, []string{"max_tokens"}, messagesRequest},
 }

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -54,8 +53,8 @@ func (c *Client) callAdapting(ctx context.Context, req Request) (Response, *Erro
 		}
 		was := t.l.clone()
 		if n == maxLessons || !t.learn(err) {
-			if t.guessed && err.isNotServed() { // no guess was right: the first error is the most telling
-				return resp, first
+			if t.guessed && (err.isNotServed() || err.Kind == KindDialect) {
+				return resp, first // no guess was right: the first error is the most telling
 			}
 			c.saveWindow(before, t.l)
 			return resp, err
@@ -89,7 +88,7 @@ func (c *Client) logLesson(ctx context.Context, err *Error, was Learned, t *tria
 	case t.l.effort(t.effort) != was.effort(t.effort):
 		c.log.WarnContext(ctx, "model works with less than was asked for", "weaker", t.l.lessEffort(t.effort), "message",
 			err.Message)
-	case t.noThinking || t.noOpaque:
+	case t.noThinking || t.opaqueUpTo != "":
 		c.log.WarnContext(ctx, "model goes on without its earlier reasoning in this conversation", "message", err.Message)
 	default:
 		c.log.InfoContext(ctx, "model endpoint refuses a part of the protocol; asking in another form", "message",
@@ -177,14 +176,7 @@ func (t *trial) adapted() (Request, Learned) {
 	if t.noThinking {
 		l.Forms = append(l.Forms, "without thinking", "without effort "+t.l.effort(t.effort))
 	}
-	if t.noOpaque {
-		req.Messages = slices.Clone(req.Messages)
-		for i := range req.Messages {
-			if o := req.Messages[i].Opaque; o != nil {
-				req.Messages[i].Opaque = &Opaque{Maker: o.Maker}
-			}
-		}
-	}
+	req.Messages = t.withoutOpaque(req.Messages)
 	return req, l
 }
 

@@ -17,10 +17,10 @@ type chatRequest struct {
 func encodeChat(c *Client, req Request, l Learned, limit int) ([]byte, error) {
 	var out chatRequest
 	out.Model = c.cfg.Model
-	if l.uses(formMaxTokens) {
-		out.MaxTokens = limit //nolint:staticcheck // deprecated by OpenAI, and all that some servers know
-	} else {
+	if l.uses(formNewMaxTokens) {
 		out.MaxCompletionTokens = limit
+	} else {
+		out.MaxTokens = limit //nolint:staticcheck // deprecated by OpenAI, and all that some servers know
 	}
 	if out.Stream = !l.uses(formNoStream); out.Stream && l.accepts("stream_options") {
 		out.StreamOptions = &openai.StreamOptions{IncludeUsage: true}
@@ -74,8 +74,11 @@ func (c *Client) chatMessage(m Message, l Learned, ids func(string) string) map[
 	}
 	parts := m.Opaque.of(c.maker(ProtocolChat))
 	for _, p := range parts {
-		if p.Name == opaqueThink {
+		switch {
+		case p.Name == opaqueThink:
 			content = unquote(p.Raw) + content
+		case p.At == 0 && len(calls) > 0 && l.uses(formTextOrThought):
+			content = ""
 		}
 	}
 	switch {

@@ -318,7 +318,8 @@ func TestStructuredOutputFallsBack(t *testing.T) {
 
 func TestEndpointQuirks(t *testing.T) {
 	c, got := picky(t, map[string]string{
-		"max_completion_tokens": "Unrecognized request argument supplied: max_completion_tokens",
+		`"max_tokens"`: "Unsupported parameter: 'max_tokens' is not supported with this model. " +
+			"Use 'max_completion_tokens' instead.",
 	}, "fine")
 	for range 2 {
 		if _, err := c.Complete(t.Context(), ask("x")); err != nil {
@@ -326,7 +327,7 @@ func TestEndpointQuirks(t *testing.T) {
 		}
 	}
 	last := (*got)[len(*got)-1]
-	if last["max_tokens"] == nil || len(*got) != 3 {
+	if last["max_completion_tokens"] == nil || len(*got) != 3 {
 		t.Errorf("%d requests, last %v", len(*got), last)
 	}
 }

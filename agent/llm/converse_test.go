@@ -13,7 +13,7 @@ func TestConverseAfterALongThought(t *testing.T) {
 	cut := 0
 	s := flavour.Start(flavour.Flavour{
 		Say: func(a flavour.Ask) flavour.Turn {
-			if cut = int(a.Body["max_completion_tokens"].(float64)); cut < 12_000 {
+			if cut = int(a.Body["max_tokens"].(float64)); cut < 12_000 {
 				return flavour.Turn{}
 			}
 			cut = 0

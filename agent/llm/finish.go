@@ -59,7 +59,7 @@ func (c *Client) newResponse(a *answer, s responseMeta, req Request, d Protocol,
 	} else if u.Output == 0 && a.started {
 		u.Output, u.Estimated = a.estimatedOutput(), true
 	}
-	if resp.Finish == FinishStop && resp.isEmpty() && nearLimit(resp.Usage.Output, limit) {
+	if resp.Finish == FinishStop && (resp.isEmpty() && nearLimit(resp.Usage.Output, limit) || a.isAtLimit(limit)) {
 		resp.Finish = FinishLength // https://github.com/vllm-project/vllm/issues/24184
 	}
 	resp.Usage.USD = c.cfg.Price.Cost(resp.Usage)
@@ -101,6 +101,13 @@ func (c *Client) isWindowFull(resp Response, a *answer, limit int) bool {
 // nearLimit reports whether an answer has as many tokens as allowed, or nearly: some endpoints count slightly less
 // (https://github.com/BerriAI/litellm-docs/pull/559).
 func nearLimit(output, limit int) bool { return limit > 0 && output >= limit*9/10 }
+
+// isAtLimit reports whether an answer has exactly as many tokens as allowed. ik_llama.cpp never reports that it cut an
+// answer off (server_task_result_cmpl_final in its examples/server/server-task.cpp). More tokens are no sign of it: some
+// endpoints do not limit the reasoning.
+func (a *answer) isAtLimit(limit int) bool {
+	return a.usage != nil && limit > 0 && a.usage.Output == limit
+}
 
 // isCutShort reports whether an answer has reached its limit and ends within a call. Ollama and others report "stop" or
 // "tool_calls" for that.

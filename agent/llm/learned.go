@@ -20,7 +20,7 @@ const (
 
 // Forms of a request other than the default. Leaving out a parameter or field is a form too: "without" and its name.
 const (
-	formMaxTokens      = "max_tokens"              // instead of max_completion_tokens, which older servers don't support
+	formNewMaxTokens   = "max_completion_tokens"   // instead of max_tokens, which OpenAI's reasoning models refuse
 	formExtendedOutput = "room for long thoughts"  // longer answers than usual, since one was cut off while thinking
 	formNoStream       = "no stream"               // the answer is not streamed
 	formNineIDs        = "nine-letter ids"         // also for call IDs that the model made itself
@@ -34,6 +34,8 @@ const (
 	formMergedTurns    = "merged turns"            // user messages are merged into the result or user message before
 	formOneCall        = "one call a turn"         // each call is a separate answer, followed by its result
 	formSystemAsUser   = "system as user"          // the system message is prepended to the first user message
+	formTypedItems     = "typed items"             // messages in Responses with their type, and lists as content
+	formTextOrThought  = "text or reasoning"       // answers with calls have their reasoning, and else their text
 	formEffort         = "effort "                 // followed by an effort, formAs and the effort that replaces it
 	formAs             = " as "
 	formSchemaWithout  = "schemas without " // followed by a keyword that tools' schemas must not have

@@ -66,33 +66,39 @@ var lessons = []lesson{
 	{in: inChat, pattern: `system role not supported|invalid message role: system|unexpected role .?system|` +
 		`role.{0,4} does not support .?system|only user,? (?:and )?assistant roles`,
 		form: formSystemAsUser},
+	// https://github.com/openclaw/openclaw/issues/6514
+	{in: inChat, pattern: `cannot pass both content and thinking`, form: formTextOrThought},
 	// https://github.com/openswarm-ai/openswarm/issues/24
 	{pattern: refusedKeyword.String(), learn: (*trial).learnKeywords},
 
 	// https://github.com/pydantic/pydantic-ai/issues/2075
 	{in: inMessages, pattern: `expected .?thinking.? or .?redacted_thinking|content\[\]\.thinking`,
-		learn: func(t *trial, _ string) bool { return t.restrict(&t.noThinking) }},
+		learn: func(t *trial, _ string) bool {
+			was := t.noThinking
+			t.noThinking = true
+			return !was
+		}},
 	// https://github.com/openai/openai-agents-js/issues/546
 	{pattern: `invalid .?signature|signature.{0,40}invalid|encrypted.content.{0,80}(?:verif|decrypt|pars)|` +
 		`without its required|items are not persisted|item_id.{0,20}mismatch|` +
 		`corrupted thought signature|blocks .{0,40}cannot be modified`,
-		learn: func(t *trial, _ string) bool { return t.restrict(&t.noOpaque) }},
+		learn: func(t *trial, _ string) bool { return t.dropOpaque(t.req.Messages) }},
 
 	// https://github.com/avante-corp/avante.nvim/issues/2347
 	{in: inChat, pattern: `stream_options|include_usage`, form: "without stream_options"},
 	// https://github.com/BerriAI/litellm/issues/4433
 	{pattern: `max_(?:completion_|output_)?tokens`, learn: (*trial).learnMaxOutput},
 	// https://github.com/editor-code-assistant/eca/issues/231
-	{in: inChat, pattern: `max_completion_tokens`, form: formMaxTokens},
+	{in: inChat, pattern: `max_completion_tokens`, form: formNewMaxTokens},
 	// https://github.com/RayBytes/ChatMock/issues/103
 	{in: inResponses, pattern: `max_output_tokens`, form: "without max_output_tokens"},
 	// https://github.com/openstory-so/openstory/issues/1317
 	{in: inChat, pattern: `can handle the requested parameters`, learn: func(t *trial, words string) bool {
-		return t.adopt(formMaxTokens, "") || t.learnSchema(words) || t.learnEffort(words)
+		return t.learnSchema(words) || t.learnEffort(words)
 	}},
 	// https://api-docs.deepseek.com/guides/json_mode
 	{pattern: `response_format|json_schema|json_object|structured output|json mode|schema|` +
-		`output_config|output_format|text\.format`,
+		`output_config|output_format|text\.format|failed to (?:initialize samplers|parse grammar)`,
 		learn: (*trial).learnSchema},
 	// https://github.com/OpenHands/software-agent-sdk/pull/1208
 	{in: inResponses, pattern: `encrypted.content|\binclude\b.{0,60}(?:unknown|support|permitted|recogni|valid)|` +
@@ -106,6 +112,8 @@ var lessons = []lesson{
 	{in: inResponses, pattern: `\bstrict\b`, form: "without strict"},
 	// https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html
 	{in: inResponses, pattern: `\bstore\b`, form: "without store"},
+	// https://github.com/Wei-Shaw/sub2api/issues/2150
+	{in: inResponses, pattern: `cannot determine type of .?item`, form: formTypedItems},
 	// https://docs.anthropic.com/en/docs/build-with-claude/adaptive-thinking
 	{in: inMessages, pattern: `adaptive`, form: "without adaptive"},
 	// https://docs.anthropic.com/en/docs/build-with-claude/effort
@@ -187,8 +195,8 @@ func (t *trial) learn(err *Error) bool {
 			return true
 		}
 	}
-	// The endpoint does not serve this dialect.
-	if t.auto && err.isNotServed() {
+	// The endpoint does not serve this dialect, or not for this model.
+	if t.auto && (err.isNotServed() || err.Kind == KindDialect) {
 		for _, p := range []Protocol{ProtocolChat, ProtocolResponses, ProtocolMessages} {
 			if t.switchTo(p) {
 				t.guessed = true
@@ -214,13 +222,6 @@ func (t *trial) adopt(form, weaker string) bool {
 		t.l.Weaker = append(t.l.Weaker, weaker)
 	}
 	return true
-}
-
-// restrict sets a restriction of this conversation; it reports false if it was set already.
-func (t *trial) restrict(from *bool) bool {
-	was := *from
-	*from = true
-	return !was
 }
 
 // switchTo changes the dialect, and reports whether it did.

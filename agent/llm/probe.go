@@ -210,7 +210,7 @@ func (c *Client) dropsReasoning(req Request) bool {
 			return true
 		}
 	}
-	return c.restricted.get(conversationKey(req)).noOpaque
+	return c.restricted.get(conversationKey(req)).opaqueUpTo != ""
 }
 
 // minCutPrompt is the smallest prompt, in tokens, that counts as truncated if a longer one has the same count: Ollama

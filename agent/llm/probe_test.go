@@ -98,7 +98,7 @@ func TestProbeAsksForWhatIsConfigured(t *testing.T) {
 	s := flavour.Start(flavour.Flavour{Say: flavour.Probed, Usage: func(b flavour.Bill) map[string]any {
 		return map[string]any{"prompt_tokens": b.Input / 4, "completion_tokens": b.Output}
 	}, Refuse: func(_ *flavour.Server, a flavour.Ask) (int, string) {
-		if a.Body["max_completion_tokens"].(float64) > 4096 {
+		if a.Body["max_tokens"].(float64) > 4096 {
 			return http.StatusBadRequest, flavour.Words("the valid range of max_tokens is [1, 4096]")
 		}
 		return 0, ""
@@ -158,7 +158,7 @@ func TestLongThoughts(t *testing.T) {
 		cut := 0 // tokens at which the current answer is cut off; 0: never
 		s := flavour.Start(flavour.Flavour{
 			Say: func(a flavour.Ask) flavour.Turn {
-				if cut = int(a.Body["max_completion_tokens"].(float64)); cut < c.thinks {
+				if cut = int(a.Body["max_tokens"].(float64)); cut < c.thinks {
 					return flavour.Turn{}
 				}
 				cut = 0

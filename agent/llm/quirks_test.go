@@ -136,3 +136,20 @@ func converse(t *testing.T, c *llm.Client, earlier []llm.Message) (said []string
 	}
 	return said, used, errors.New("it never ends")
 }
+
+// An answer with exactly as many tokens as allowed was cut off, whatever the endpoint says. One with more was not: its
+// reasoning is not limited.
+func TestStopAtTheLimit(t *testing.T) {
+	for output, want := range map[int]string{98: llm.FinishStop, 99: llm.FinishLength, 120: llm.FinishStop} {
+		s := flavour.Start(flavour.Flavour{Say: flavour.Saying(flavour.Turn{Text: "So it goes"}),
+			Usage: func(b flavour.Bill) map[string]any {
+				return map[string]any{"prompt_tokens": b.Input, "completion_tokens": output}
+			}})
+		t.Cleanup(s.Close)
+		req := ask("go")
+		req.MaxOutput = 99
+		if resp, err := dialTo(t, s).Complete(t.Context(), req); err != nil || resp.Finish != want {
+			t.Errorf("%d tokens: %s, %v, want %s", output, resp.Finish, err, want)
+		}
+	}
+}

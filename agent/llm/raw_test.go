@@ -16,7 +16,7 @@ import (
 // Lessons from an endpoint's message don't depend on the key or on its position: keys of local servers are words, and
 // gateways add text before the provider's message.
 func TestWhatIsSaidTeachesBeforeItIsMasked(t *testing.T) {
-	const refusal = "Unrecognized request argument supplied: max_completion_tokens"
+	const refusal = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
 	for name, c := range map[string]struct{ key, before string }{
 		"one letter":   {key: "x"},
 		"a word of it": {key: "token"},
@@ -28,7 +28,7 @@ func TestWhatIsSaidTeachesBeforeItIsMasked(t *testing.T) {
 				switch {
 				case err != nil:
 					w.WriteHeader(http.StatusInternalServerError)
-				case strings.Contains(string(body), "max_completion_tokens"):
+				case strings.Contains(string(body), `"max_tokens"`):
 					w.WriteHeader(http.StatusBadRequest)
 					fmt.Fprint(w, flavour.Words(c.before+refusal))
 				default:

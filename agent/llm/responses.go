@@ -99,7 +99,7 @@ func responsesItems(m Message, maker string, ids func(string) string, l Learned)
 		return []any{map[string]any{"type": "function_call_output", "call_id": ids(m.ToolCallID), "output": text}}
 	case RoleAssistant:
 	default:
-		return []any{map[string]any{"role": m.Role, "content": text}}
+		return []any{messageItem(m.Role, text, l)}
 	}
 	opaque, visible := m.Opaque.of(maker), 0
 	add := func(item map[string]any) {
@@ -115,13 +115,29 @@ func responsesItems(m Message, maker string, ids func(string) string, l Learned)
 		visible++
 	}
 	if text != "" {
-		add(map[string]any{"role": m.Role, "content": text})
+		add(messageItem(m.Role, text, l))
 	}
 	for _, c := range m.ToolCalls {
 		add(map[string]any{"type": "function_call", "call_id": ids(c.ID), "name": wireName(c.Name),
 			"arguments": validArguments(c.Arguments)})
 	}
 	return items
+}
+
+// messageItem returns the item of a message: in its short form, which OpenAI's and vLLM's endpoints accept, or in the
+// form of an answer.
+func messageItem(role, text string, l Learned) map[string]any {
+	if !l.uses(formTypedItems) {
+		return map[string]any{"role": role, "content": text}
+	}
+	item := map[string]any{"type": "message", "role": role}
+	block := map[string]any{"type": "input_text", "text": text}
+	if role == RoleAssistant {
+		item["id"], item["status"] = "msg_"+wireID(text), "completed"
+		block["type"], block["annotations"] = "output_text", []any{}
+	}
+	item["content"] = []any{block}
+	return item
 }
 
 // responsesEvent is an event of a stream.

@@ -20,6 +20,9 @@ type wording struct {
 // shorter conversation one that is throttled, even if the messages mention tokens. Real messages, with their sources,
 // are in testdata/wordings.txt.
 var wordings = []wording{
+	// These contain the model's own text, so they are matched first.
+	{KindMalformed, `failed to parse input at pos \d|error parsing tool call`},
+
 	{KindRateLimit, `please retry in [\d.]+ ?m?s`},
 	{KindQuota, `insufficient_quota|exceeded your current quota, please check your plan and billing`},
 	{KindQuota, `billing_hard_limit`},
@@ -58,11 +61,13 @@ var wordings = []wording{
 
 	{KindBadRequest, `unexpected endpoint or method`},
 	{KindDialect, `/v1/responses|v1/messages|responses api`},
+	{KindDialect, `unsupported_api_for_model|not accessible via the /|not support the .?/v1/`},
 	{KindDialect, `use (?:the )?/v1/chat/completions|did you mean to use v1/chat/completions`},
 
 	{KindModeration, `content[_ ]?policy|content management policy|content_filter`},
 	{KindModeration, `flagged|moderation`},
 	{KindModeration, `inappropriate content|data_inspection_failed|content exists risk|sensitive content`},
+	{KindModeration, `considered high risk`},
 	{KindModeration, `usage guidelines|violat\w+ (?:our|the) (?:usage )?polic`},
 
 	{KindBadRequest, `max_(?:completion_)?tokens\W{0,2} must be less than or equal to`},
@@ -86,9 +91,12 @@ var wordings = []wording{
 	{KindContextLength, `default_max_tokens\W.{0,20}(?:should|must) be greater than 0`},
 	{KindContextLength, `prompt exceeds max length|exceeds max(?:imum)? length`},
 	{KindContextLength, `context[_ ](?:length|size|window)`},
+	{KindContextLength, `context shift is disabled`},
 	{KindContextLength, `range of input length should be`},
 	{KindContextLength, `input length and .?max_tokens.? exceed`},
 	{KindContextLength, `too many tokens|token limit exceeded|too many input tokens`},
+
+	{KindBadRequest, `jinja exception`},
 
 	{KindUnknownModel, `model_not_found|model not found|no such model|unknown model|invalid model|not a valid model`},
 	{KindUnknownModel, `deploymentnotfound|deployment for this resource does not exist`},
@@ -164,7 +172,7 @@ func fitsStatus(k ErrorKind, status int) bool {
 		return status != http.StatusTooManyRequests && status != http.StatusUnauthorized
 	case KindModeration:
 		return status < 500
-	case KindNoTools: // llama.cpp uses 500
+	case KindNoTools, KindMalformed, KindBadRequest: // llama.cpp and Ollama use 500
 		return status <= http.StatusNotImplemented
 	}
 	return status >= 400 && status < 500 || status < 300
@@ -177,7 +185,7 @@ var keyShape = lazyregexp.New(`\b(?:sk|pk|rk|key|gsk|xai)-[A-Za-z0-9_*.\-]{6,}|B
 // "key" or "token", which are words in their messages.
 const minSecret = 6
 
-// scrubText removes keys and control characters from an endpoint's message, and truncates it.
+// scrubText removes keys and control characters from an endpoint's message, makes it one line, and truncates it.
 func (c *Client) scrubText(s string) string {
 	if len(c.cfg.APIKey) >= minSecret {
 		s = strings.ReplaceAll(s, c.cfg.APIKey, "***")
@@ -189,6 +197,7 @@ func (c *Client) scrubText(s string) string {
 		}
 		return r
 	}, s)
+	s = strings.Join(strings.Fields(s), " ")
 	if len(s) > maxMessage {
 		s = strings.ToValidUTF8(s[:maxMessage], "") + "…"
 	}

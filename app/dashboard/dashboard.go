@@ -181,7 +181,7 @@ func (d *Dashboards) view(ctx context.Context, installation int64, repo sia.Repo
 	if err != nil {
 		return v, err
 	}
-	lessons = slices.DeleteFunc(lessons, func(l lesson.Lesson) bool { return !l.Live() || l.Kind == lesson.Model })
+	lessons = slices.DeleteFunc(lessons, func(l lesson.Lesson) bool { return !l.Live() })
 	slices.SortStableFunc(lessons, func(a, b lesson.Lesson) int { return b.CreatedAt.Compare(a.CreatedAt) })
 	for _, l := range lessons[:min(len(lessons), maxLessons)] {
 		v.Learned = append(v.Learned, l.Text)

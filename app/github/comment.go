@@ -19,6 +19,7 @@ type Comment struct {
 	Body     string // including the marker
 	Author   string
 	AuthorID int64
+	Written  time.Time
 	Edited   time.Time // the last time, or when it was written
 }
 
@@ -26,7 +27,8 @@ func commentFrom(c *gh.IssueComment) Comment {
 	return Comment{
 		ID: c.GetID(), URL: c.GetHTMLURL(), Body: c.GetBody(),
 		Issue:  numberOf(c.GetIssueURL()),
-		Author: c.GetUser().GetLogin(), AuthorID: c.GetUser().GetID(), Edited: c.GetUpdatedAt().Time,
+		Author: c.GetUser().GetLogin(), AuthorID: c.GetUser().GetID(), Written: c.GetCreatedAt().Time,
+		Edited: c.GetUpdatedAt().Time,
 	}
 }
 

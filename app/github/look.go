@@ -1,7 +1,9 @@
 package github
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"time"
@@ -89,12 +91,21 @@ func (s *Checks) lookOverREST(ctx context.Context, at LookAt) (look Look, err er
 	return look, err
 }
 
-// fetchPull reads a pull request, for a look or for the final check.
+// errIssueOfPull means that GitHub does not find a pull request and finds its issue. GitHub deletes both or none, so
+// the answer is wrong, as during an outage.
+var errIssueOfPull = errors.New("GitHub does not find the pull request, but its issue")
+
+// fetchPull reads a pull request, for a look or for the final check. A task ends if its pull request is gone, so a
+// single answer is not enough.
 // https://docs.github.com/en/rest/pulls/pulls#get-a-pull-request
 func (s *Checks) fetchPull(ctx context.Context, number int) (*gh.PullRequest, PullState, error) {
 	got, _, err := s.gh.PullRequests.Get(ctx, s.repo.Owner, s.repo.Name, number)
 	if statusOf(err) == http.StatusNotFound {
-		return nil, PullState{Known: true, Gone: true}, nil
+		_, _, missing := s.gh.Issues.Get(ctx, s.repo.Owner, s.repo.Name, number)
+		if statusOf(missing) == http.StatusNotFound || statusOf(missing) == http.StatusGone {
+			return nil, PullState{Known: true, Gone: true}, nil
+		}
+		err = cmp.Or(missing, errIssueOfPull)
 	}
 	if err := require(err, got.GetNumber()); err != nil {
 		return nil, PullState{}, s.app.failure(err, "read pull request %s#%d", s.repo, number)

@@ -76,6 +76,17 @@ func TestLookWithoutItsBranch(t *testing.T) {
 	}
 }
 
+// A pull request whose issue GitHub finds is not gone.
+func TestPullIsNotGoneBesideItsIssue(t *testing.T) {
+	w := start(t, "/")
+	w.json("GET /repos/acme/shop/pulls/5", 404, `{"message":"Not Found"}`)
+	w.json("GET /repos/acme/shop/issues/5", 200, `{"number":5}`)
+	_, got, err := w.repo().Checks.fetchPull(t.Context(), 5)
+	if got.Gone || err == nil || sia.IsPermanent(err) {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 // If GraphQL is slow, the look is read over REST: GitHub ends a query after ten seconds, or may not answer at all.
 // https://docs.github.com/en/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api#timeouts
 func TestSlowGraphQL(t *testing.T) {

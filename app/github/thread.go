@@ -25,6 +25,7 @@ type ReviewComment struct {
 	Body     string
 	Author   string
 	AuthorID int64
+	Written  time.Time
 	Edited   time.Time // the last time, or when it was written
 }
 
@@ -58,7 +59,8 @@ func (r *Repo) ReviewComments(ctx context.Context, pull int, since time.Time) ([
 func reviewCommentFrom(c *gh.PullRequestComment) ReviewComment {
 	out := ReviewComment{ID: c.GetID(), Review: c.GetPullRequestReviewID(), ReplyTo: c.GetInReplyTo(), Path: c.GetPath(),
 		First: c.GetStartLine(), Last: c.GetLine(), Old: c.GetSide() == oldSide, Hunk: c.GetDiffHunk(), Body: c.GetBody(),
-		Author: c.GetUser().GetLogin(), AuthorID: c.GetUser().GetID(), Edited: c.GetUpdatedAt().Time}
+		Author: c.GetUser().GetLogin(), AuthorID: c.GetUser().GetID(), Written: c.GetCreatedAt().Time,
+		Edited: c.GetUpdatedAt().Time}
 	if out.First == 0 {
 		out.First = out.Last
 	}

@@ -41,10 +41,10 @@ func TestReviewComments(t *testing.T) {
 		{Review: reviews[0].ID, Path: "x.txt", First: 3, Last: 4, Lines: 2,
 			Hunk: "@@ -1,4 +1,4 @@\n-first\n+1st\n line\n line", Body: "and these?", Author: "ann"}}
 	for i := range got {
-		if got[i].Edited.IsZero() {
+		if got[i].Edited.IsZero() || got[i].Written.IsZero() {
 			t.Errorf("%+v has no time", got[i])
 		}
-		got[i].ID, got[i].AuthorID, got[i].Edited = 0, 0, time.Time{}
+		got[i].ID, got[i].AuthorID, got[i].Written, got[i].Edited = 0, 0, time.Time{}, time.Time{}
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)

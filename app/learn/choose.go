@@ -148,7 +148,7 @@ func (q question) decide(l Learner, by *bandit.Policy) bandit.Decision {
 	if d.Options[0].Technique != string(q.Wanted) {
 		d.Reason += fmt.Sprintf(" The evidence was for %s, with %.0f %%.", d.Options[0].Technique, 100*d.Options[0].Mean)
 	}
-	d.Choice, d.Propensity, d.Explored, d.Policy = string(q.Wanted), 1, false, policyUser
+	d.Choice, d.Propensity, d.Policy = string(q.Wanted), 1, policyUser
 	for i := range d.Options {
 		d.Options[i].Propensity = 0
 		if d.Options[i].Technique == d.Choice {

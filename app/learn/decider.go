@@ -61,8 +61,8 @@ type decisionInput struct {
 func (d *Decider) Context(ctx context.Context, t sia.Task, language string, coders int) (policies.Context, error) {
 	c := policies.Context{
 		Owner: t.Repo.Owner, Repository: t.Repo.String(), Language: language, Labels: t.Labels,
-		Task: policies.Read(t.Title, t.Body, t.Labels), Attempt: len(t.Attempts), Failures: t.Failures,
-		InARow: t.ConsecutiveFailures(), Class: class(t.Attempt()), Pattern: pattern(t), Approaches: t.ApproachesLeft(),
+		Task: policies.Read(t.Title, t.Body, t.Labels), Failures: t.Failures,
+		InARow: t.ConsecutiveFailures(), Class: class(t.Attempt()), Pattern: pattern(t),
 		Rerunnable: len(t.Gate.Failed) > 0 && t.Attempt() != nil && t.Attempt().Head == t.Head && t.Head != "",
 		Waits:      t.Gate.Waits, Steps: len(t.Brief.Steps), Technique: string(t.Brief.Technique),
 		Checkable: d.checkable(ctx), Patience: max(0, t.Settings.SIA.TriggerAfter-t.Failures), Coders: coders,
@@ -71,9 +71,6 @@ func (d *Decider) Context(ctx context.Context, t sia.Task, language string, code
 		c.Racers = a.RacersLeft()
 	}
 	c.Failed = countDistinct(t.FailedCoders())
-	if t.Credits.Budget > 0 {
-		c.Spent = min(1, float64(t.Credits.Cost())/float64(t.Credits.Budget))
-	}
 	alone, helped, err := d.store.TaskEnds(ctx, t.Repo.ID, string(c.Task.Kind))
 	c.Alone = policies.Tally{Tried: alone.Ended, Passed: alone.Passed}
 	c.Helped = policies.Tally{Tried: helped.Ended, Passed: helped.Passed}

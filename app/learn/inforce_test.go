@@ -138,6 +138,24 @@ func TestPatternsPerDay(t *testing.T) {
 	}
 }
 
+// Patterns are found in a repository that has no lesson yet.
+func TestPatternsBeforeLessons(t *testing.T) {
+	w, ctx := newTeacher(t), context.Background()
+	w.set(func(*sia.LearningSettings) {})
+	for _, issue := range []int{1, 5, 9} {
+		task := w.solved(issue)
+		task.Version, task.Installation, task.CreatedAt = 2, 3, w.now
+		_, err := w.store.Apply(ctx, task.ID, sia.Event{ID: "reindex", At: w.now, Fact: sia.Restored{Task: task}})
+		w.must(err)
+	}
+	w.tidy()
+	all, err := w.store.Lessons(ctx, repo)
+	w.must(err)
+	if len(all) == 0 {
+		t.Error("nothing was learned")
+	}
+}
+
 // learning.decay_days and learning.heartbeat: lessons are maintained, and decay, at the rates in the settings in force,
 // which are the owner's if the repository has none.
 func TestHeartbeat(t *testing.T) {

@@ -87,7 +87,7 @@ func (ls *Lessons) countFeedback(ctx context.Context, t sia.Task, taught []lesso
 	for _, l := range taught {
 		kept, err := ls.store.Lesson(ctx, t.Repo.ID, l.ID)
 		switch {
-		case errors.Is(err, store.ErrNotFound) || kept.Kind == lesson.Model || kept.Kind == lesson.Tool:
+		case errors.Is(err, store.ErrNotFound) || kept.Kind == lesson.Tool:
 		case err != nil:
 			return err
 		default:

@@ -230,7 +230,6 @@ func Snapshots(ds []sia.Decision) (contexts []policies.Context, ok []bool) {
 
 // completeContext completes a task's context from a decision.
 func completeContext(c policies.Context, d sia.Decision) policies.Context {
-	c.Attempt = d.Attempt
 	if d.Type == sia.DecideTechnique {
 		var q question
 		if err := json.Unmarshal(d.Context, &q); err == nil && q.Pattern != "" {

@@ -171,8 +171,8 @@ func (ls *Lessons) unshareable(ctx context.Context, installation int64, id lesso
 			return refused("lesson %s of %s was merged into %s, which says the same; share that", id, r, l.Into)
 		case !l.Live():
 			return refused("lesson %s of %s is %s: no attempt gets it, so it is not shared", id, r, l.State)
-		case l.Kind == lesson.Tool || l.Kind == lesson.Model:
-			return refused("lesson %s is about a %s in %s, which says nothing about other repositories", id, l.Kind, r)
+		case l.Kind == lesson.Tool:
+			return refused("lesson %s is about a tool in %s, which says nothing about other repositories", id, r)
 		case l.Confidence(ls.now()) < least:
 			return refused("lesson %s of %s has a confidence of %.2f, and %.2f is asked for", id, r, l.Confidence(ls.now()),
 				least)

@@ -176,7 +176,8 @@ func (b *Branches) taskRecord(ctx context.Context, t sia.Task) (memory.Links, ma
 		return links, nil, err
 	}
 	links.Log.Evidence, err = encodeAll(slices.DeleteFunc(evidence, func(e lesson.Evidence) bool {
-		return !taskEvidenceKey.MatchString(e.Key) || !strings.Contains(e.Key, "/"+string(t.ID)+"/")
+		return !taskEvidenceKey.MatchString(e.Key) || !strings.Contains(e.Key, "/"+string(t.ID)+"/") ||
+			strings.HasPrefix(e.Key, "model/") // of an earlier version; see [lesson.Lesson.Upgrade]
 	}))
 	return links, files, err
 }

@@ -33,7 +33,7 @@ func (b *Branches) lessonFiles(
 	ctx context.Context, repo sia.Repo, branch func(string) ([]byte, error), by sia.Actor,
 ) (lessonSync, error) {
 	var out lessonSync
-	known, err := b.store.Lessons(ctx, repo.ID)
+	known, err := b.upgraded(ctx, repo.ID)
 	if err != nil {
 		return out, err
 	}
@@ -78,6 +78,21 @@ func (b *Branches) lessonFiles(
 		slices.DeleteFunc(all, func(e lesson.Evidence) bool { return taskEvidenceKey.MatchString(e.Key) }))
 	out.files = map[string][]byte{lesson.Path: markdown, lesson.JSONPath: json}
 	return out, err
+}
+
+// upgraded returns a repository's lessons. It stores those of earlier versions as lessons of this version.
+func (b *Branches) upgraded(ctx context.Context, repo int64) ([]lesson.Lesson, error) {
+	known, err := b.store.Lessons(ctx, repo)
+	if err != nil {
+		return nil, err
+	}
+	var changed []lesson.Lesson
+	for i, was := range known {
+		if known[i], _ = was.Upgrade(); known[i].Kind != was.Kind {
+			changed = append(changed, known[i])
+		}
+	}
+	return known, b.store.PutLessons(ctx, repo, changed...)
 }
 
 // taskEvidenceKey matches the keys of evidence from a task's attempts, such as "attempt/1005-1/2".

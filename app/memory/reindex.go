@@ -352,7 +352,13 @@ func (x *rebuild) lessons(ctx context.Context, git *gitops.Repo) error {
 			lessons = append(lessons, l)
 		}
 	}
-	x.out.Lessons, err = x.branches.store.RestoreLessons(ctx, x.repo.ID, lessons, x.evidence)
+	var current []lesson.Lesson
+	for _, l := range lessons {
+		if l, ok := l.Upgrade(); ok {
+			current = append(current, l)
+		}
+	}
+	x.out.Lessons, err = x.branches.store.RestoreLessons(ctx, x.repo.ID, current, x.evidence)
 	return err
 }
 

@@ -203,14 +203,17 @@ func (s *DeliveryStore) Answered(ctx context.Context) (at time.Time, err error) 
 	return at, s.explain("look until when deliveries arrived", ignoreNoRows(err))
 }
 
-// PruneDeliveries deletes finished deliveries that were received before a time. A
+// PruneDeliveries deletes finished deliveries that were received before a time, and what was heard before it in
+// repositories without an open task of that time: looks find the comments of an open task again. A
 // redelivery after that counts as new, so keep deliveries for longer than GitHub
 // offers to redeliver them (3 days,
 // https://docs.github.com/en/webhooks/testing-and-troubleshooting-webhooks/redelivering-webhooks).
 //
 // It deletes in batches, like PruneTranscripts: a day may have a million, and a long transaction blocks writers.
 func (s *DeliveryStore) PruneDeliveries(ctx context.Context, before time.Time) (n int64, err error) {
-	if err := s.exec(ctx, "prune what was heard", `DELETE FROM heard WHERE at < ?`, micros(before)); err != nil {
+	if err := s.exec(ctx, "prune what was heard", `DELETE FROM heard WHERE at < ? AND NOT EXISTS (SELECT 1 FROM tasks t
+		WHERE t.repo_id = heard.repo_id AND t.created_at <= heard.at AND t.state NOT IN (?, ?))`,
+		micros(before), sia.Passed, sia.Stopped); err != nil {
 		return 0, err
 	}
 	return s.inBatches(ctx, "prune deliveries", `DELETE FROM deliveries WHERE id IN (SELECT id FROM deliveries

@@ -140,7 +140,7 @@ func (e *rowEraser) value(key string, v any) any {
 				return out
 			}
 		}
-		return e.prose(v)
+		return e.text(v)
 	case []any:
 		for i := range v {
 			v[i] = e.value(key, v[i])

@@ -9,14 +9,15 @@ import (
 
 // Tally counts how often something was tried and resolved the problem, and its cost.
 type Tally struct {
-	Name     string      `json:"name"` // of a technique, a coder or a pattern
+	Name     string      `json:"name"`           // of a technique, a coder or a pattern
+	Kind     string      `json:"kind,omitempty"` // of task, as package policies names it; empty: all of them
 	Tried    int         `json:"tried"`
 	Resolved int         `json:"resolved"`
 	Cost     sia.Credits `json:"cost,omitempty"` // of all tries; 0 where costs are not recorded separately
 }
 
 func scanTally(from row) (t Tally, err error) {
-	err = from.Scan(&t.Name, &t.Tried, &t.Resolved, &t.Cost)
+	err = from.Scan(&t.Name, &t.Kind, &t.Tried, &t.Resolved, &t.Cost)
 	return t, err
 }
 
@@ -27,16 +28,25 @@ const maxTallies = 100
 // ones, by the number of tries, descending.
 func (s *DecisionStore) TechniqueTallies(ctx context.Context, v Visibility, repo int64) ([]Tally, error) {
 	return list(ctx, s.DB, "count the outcomes of techniques", scanTally, `
-		SELECT technique, count(*) AS tried, sum(resolved), 0 FROM outcomes
+		SELECT technique, '', count(*) AS tried, sum(resolved), 0 FROM outcomes
 		WHERE (? = 0 OR repo_id = ?) AND `+s.sees("repo_id")+` GROUP BY technique ORDER BY tried DESC, technique LIMIT ?`,
 		append(append([]any{repo, repo}, v.args()...), maxTallies)...)
 }
 
 // CoderTallies returns the same for coders.
 func (s *DecisionStore) CoderTallies(ctx context.Context, v Visibility, repo int64) ([]Tally, error) {
+	return s.coderTallies(ctx, v, repo, `''`)
+}
+
+// CoderKindTallies returns the same for coders at each kind of task, by kind.
+func (s *DecisionStore) CoderKindTallies(ctx context.Context, v Visibility, repo int64) ([]Tally, error) {
+	return s.coderTallies(ctx, v, repo, "kind")
+}
+
+func (s *DecisionStore) coderTallies(ctx context.Context, v Visibility, repo int64, kind string) ([]Tally, error) {
 	return list(ctx, s.DB, "count the outcomes of coders", scanTally, `
-		SELECT coder, count(*) AS tried, sum(resolved), sum(cost) FROM coder_outcomes
-		WHERE (? = 0 OR repo_id = ?) AND `+s.sees("repo_id")+` GROUP BY coder ORDER BY tried DESC, coder LIMIT ?`,
+		SELECT coder, `+kind+`, count(*), sum(resolved), sum(cost) FROM coder_outcomes
+		WHERE (? = 0 OR repo_id = ?) AND `+s.sees("repo_id")+` GROUP BY 1, 2 ORDER BY 2, 3 DESC, 1 LIMIT ?`,
 		append(append([]any{repo, repo}, v.args()...), maxTallies)...)
 }
 

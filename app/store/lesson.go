@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -91,17 +92,21 @@ func (s *LessonStore) ReplaceEvidence(ctx context.Context, repo int64, e lesson.
 // Lesson loads one lesson; the error wraps [ErrNotFound] when there is none.
 func (s *LessonStore) Lesson(ctx context.Context, repo int64, id lesson.ID) (lesson.Lesson, error) {
 	l, err := loadLesson(ctx, s.r, repo, id)
-	if err == nil && l.seq == 0 {
+	if _, ok := l.Upgrade(); err == nil && (l.seq == 0 || !ok) {
 		err = ErrNotFound
 	}
 	return l.Lesson, s.explain(fmt.Sprintf("load lesson %s", id), err)
 }
 
 // Lessons lists a repository's lessons of every state, in the order in which
-// they were learned.
+// they were learned. It leaves out what is no lesson any more ([lesson.Lesson.Upgrade]).
 func (s *LessonStore) Lessons(ctx context.Context, repo int64) ([]lesson.Lesson, error) {
-	return list(ctx, s.DB, fmt.Sprintf("load the lessons of repository %d", repo), scanJSON[lesson.Lesson],
+	all, err := list(ctx, s.DB, fmt.Sprintf("load the lessons of repository %d", repo), scanJSON[lesson.Lesson],
 		`SELECT lesson FROM lessons WHERE repo_id = ? ORDER BY seq`, repo)
+	return slices.DeleteFunc(all, func(l lesson.Lesson) bool {
+		_, ok := l.Upgrade()
+		return !ok
+	}), err
 }
 
 // ToolLessons lists the live lessons about tools of a repository, the latest 200.
@@ -121,10 +126,10 @@ func (s *LessonStore) LearnedSince(ctx context.Context, repo int64, since time.T
 	return n, s.explain("count new lessons", err)
 }
 
-// LessonRepositories lists the repositories that have lessons.
+// LessonRepositories lists the repositories that have lessons, or tasks that may teach some.
 func (s *LessonStore) LessonRepositories(ctx context.Context) ([]int64, error) {
 	return list(ctx, s.DB, "list the repositories that have lessons", scanValue[int64],
-		`SELECT DISTINCT repo_id FROM lessons ORDER BY repo_id`)
+		`SELECT repo_id FROM lessons UNION SELECT repo_id FROM tasks ORDER BY repo_id`)
 }
 
 // LessonEvidence lists the evidence about one lesson or, with an empty id, about

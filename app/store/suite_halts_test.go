@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -110,5 +111,34 @@ func testHeard(t *testing.T, s *fixture) {
 	}
 	if _, err := s.Heard(ctx, 5, "comment/1"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("kept for ever: %v", err)
+	}
+}
+
+// What was said about a task that has not ended is known until it ends: looks at GitHub find its comments again.
+func testHeardOfOpenTasks(t *testing.T, s *fixture) {
+	ctx := t.Context()
+	id := begin(t, s, 1)
+	apply := func(event string, fact sia.Fact) sia.Result {
+		res, err := s.Apply(ctx, id, sia.Event{ID: event, At: at(1), By: anna, Fact: fact})
+		must(t, err)
+		return res
+	}
+	if res := apply("comment/1", sia.Resume{}); res.Ignored == "" {
+		t.Fatal("nothing was paused, and it was resumed")
+	}
+	apply("comment/2", sia.PauseAsked{Reason: "wait"})
+	later := s.clock.now().Add(time.Hour)
+	if _, err := s.PruneDeliveries(ctx, later); err != nil {
+		t.Fatal(err)
+	}
+	if res := apply("comment/1", sia.Resume{}); res.Ignored == "" || res.Task.State != sia.OnHold {
+		t.Errorf("an old command was obeyed: %s", res.Task.State)
+	}
+	apply("comment/3", sia.Stop{Reason: "enough"})
+	if _, err := s.PruneDeliveries(ctx, later); err != nil {
+		t.Fatal(err)
+	}
+	if known, err := s.Applied(ctx, id, "comment/1"); err != nil || known {
+		t.Errorf("kept after its end: %v, %v", known, err)
 	}
 }

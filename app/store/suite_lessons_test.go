@@ -78,6 +78,33 @@ func testLessonsKept(t *testing.T, s *fixture) {
 	}
 }
 
+// Lessons about models, which earlier versions stored, are left out. What a user said about one is kept, and found once
+// it is stored as another kind.
+func testLessonsAboutModels(t *testing.T, s *fixture) {
+	ctx := patient(t)
+	count, said := taught("a", "How `builtin/x` does at first attempts."), taught("b", "The model forgets the changelog.")
+	count.Kind, said.Kind, count.From.Source = lesson.Model, lesson.Model, lesson.FromOutcome
+	must(t, s.PutLessons(ctx, demo.ID, count, said))
+	look := func(want lesson.Lesson, found ...lesson.ID) {
+		t.Helper()
+		got, err := s.Lessons(ctx, demo.ID)
+		must(t, err)
+		if diff := cmp.Diff([]lesson.Lesson{want}, got); diff != "" {
+			t.Error(diff)
+		}
+		if diff := cmp.Diff(found, search(t, s, demo.ID, "changelog")); diff != "" {
+			t.Error(diff)
+		}
+	}
+	look(said)
+	if _, err := s.Lesson(ctx, demo.ID, count.ID); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("the count gives %v", err)
+	}
+	said, _ = said.Upgrade()
+	must(t, s.PutLessons(ctx, demo.ID, said))
+	look(said, said.ID)
+}
+
 func testLessonsFound(t *testing.T, s *fixture) {
 	ctx := patient(t)
 	mail := taught("mail", "Send mail through the Mailer interface; the key is not set in tests.")

@@ -251,8 +251,12 @@ func testTallies(t *testing.T, s *fixture) {
 			Technique: technique,
 			Resolved:  resolved, At: at(0).AddDate(0, 0, day)})
 		must(t, err)
-		must(t, s.RecordCoderOutcome(ctx, store.CoderOutcome{Task: id, Attempt: 1, Repo: repo.ID, Coder: "fast", Cost: 10,
-			Resolved: resolved, At: at(0)}))
+		kind := "bug"
+		if technique == "y" {
+			kind = "docs"
+		}
+		must(t, s.RecordCoderOutcome(ctx, store.CoderOutcome{Task: id, Attempt: 1, Repo: repo.ID, Kind: kind, Coder: "fast",
+			Cost: 10, Resolved: resolved, At: at(0)}))
 	}
 	record(demo, 1, "x", true, 0)
 	record(demo, 2, "x", false, 9)
@@ -266,6 +270,11 @@ func testTallies(t *testing.T, s *fixture) {
 	}
 	coders, err := s.CoderTallies(ctx, store.SeesAll(), other.ID)
 	if d := cmp.Diff([]store.Tally{{Name: "fast", Tried: 1, Cost: 10}}, coders); err != nil || d != "" {
+		t.Errorf("%v %s", err, d)
+	}
+	kinds, err := s.CoderKindTallies(ctx, mine, 0)
+	if d := cmp.Diff([]store.Tally{{Name: "fast", Kind: "bug", Tried: 2, Resolved: 1, Cost: 20},
+		{Name: "fast", Kind: "docs", Tried: 1, Resolved: 1, Cost: 10}}, kinds); err != nil || d != "" {
 		t.Errorf("%v %s", err, d)
 	}
 	patterns, err := s.PatternTallies(ctx, mine, 0, at(0).AddDate(0, 0, 5))

@@ -62,6 +62,8 @@ func knowZelda(t *testing.T, s *fixture) sia.TaskID {
 		sia.Task{ID: id, Issue: 2}, at(1))))
 	must(t, s.AppendTurn(ctx, id, 1, 0, 1, []byte(`{"text":"by @Zelda-Q","user":{"login":"zelda-q","id":77001}}`)))
 	must(t, s.AppendTurn(ctx, id, 1, 0, 2, []byte(`{"text":"thanks\nZelda-Q@users.noreply.github.com"}`)))
+	must(t, s.AppendTurn(ctx, id, 1, 0, 3, []byte(
+		`{"output":"[{\"author\":\"zelda-q\",\"said\":\"{\\\"by\\\":\\\"Zelda-Q\\\"}\"}]"}`)))
 	must(t, s.SaveText(ctx, id, 1, "diff", "+// 77001+Zelda-Q@users.noreply.github.com; func zelda-q() is code"))
 	must(t, s.LogDecision(ctx, sia.Decision{ID: "d", Task: id, Repo: demo.ID, Type: sia.DecideRerun, Choice: "once",
 		Reason: "@Zelda-Q asked", Context: json.RawMessage(`{"author":"zelda-q"}`), At: at(2)}))

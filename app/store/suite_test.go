@@ -59,6 +59,7 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 		{"Halt", testHalt},
 		{"HaltOfPaused", testHaltOfPaused},
 		{"Heard", testHeard},
+		{"HeardOfOpenTasks", testHeardOfOpenTasks},
 		{"Forget", testForget},
 		{"ForgetGhost", testForgetGhost},
 		{"ForgetLoadsNamed", testForgetLoadsNamed},
@@ -74,6 +75,7 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 		{"OutcomesAtOnce", testOutcomesAtOnce},
 
 		{"LessonsAreKept", testLessonsKept},
+		{"LessonsAboutModels", testLessonsAboutModels},
 		{"LessonsAreFound", testLessonsFound},
 		{"LessonsOfOneRepository", testLessonsApart},
 		{"EvidenceCountsOnce", testEvidenceOnce},

@@ -25,9 +25,10 @@ type tallyLine struct {
 type evidencePage struct {
 	repoChoice
 	Rows    []tallyLine    `json:"tallies"`
-	Choices []sia.Decision `json:"last_choices"` // newest first
-	Judged  int            `json:"-"`            // those of them with a result
-	Costs   bool           `json:"-"`            // the cost of a try is known
+	Kinds   []tallyLine    `json:"by_kind,omitempty"` // of coders: by kind of task
+	Choices []sia.Decision `json:"last_choices"`      // newest first
+	Judged  int            `json:"-"`                 // those of them with a result
+	Costs   bool           `json:"-"`                 // the cost of a try is known
 
 	Models []llm.Probed `json:"models,omitempty"` // results of a conversation with each
 }
@@ -76,6 +77,10 @@ func (s *site) coders(r *http.Request) (frame, error) {
 		return frame{}, err
 	}
 	p.Rows = lines(all, func(name string) string { return name })
+	if all, err = s.From.CoderKindTallies(r.Context(), c.sight, c.Repo); err != nil {
+		return frame{}, err
+	}
+	p.Kinds = lines(all, func(name string) string { return name })
 	p.Models = s.Models.Probed()
 	err = s.choices(r, &p, sia.DecideAssign)
 	return frame{Title: "Coders", Body: p}, err

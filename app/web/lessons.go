@@ -26,16 +26,11 @@ const sharingWithin = 3 * time.Second
 // lessonLine is a lesson with its confidence.
 type lessonLine struct {
 	lesson.Lesson
-	Sure   float64 `json:"confidence"`       // 0–1
-	Passed float64 `json:"passed,omitempty"` // of one about a model: the share of its attempts that passed, 0–1
+	Sure float64 `json:"confidence"` // 0–1
 }
 
 func (s *site) lessonLine(l lesson.Lesson) lessonLine {
-	line := lessonLine{Lesson: l, Sure: l.Confidence(s.Now())}
-	if l.Kind == lesson.Model {
-		line.Passed = l.Passed(s.Now())
-	}
-	return line
+	return lessonLine{Lesson: l, Sure: l.Confidence(s.Now())}
 }
 
 // lessonsPage lists the lessons of a repository.
@@ -43,8 +38,7 @@ type lessonsPage struct {
 	repoChoice
 	All     bool         `json:"all"` // also those no longer in use
 	Lessons []lessonLine `json:"lessons"`
-	More    int          `json:"more"`   // not shown
-	Models  []lessonLine `json:"models"` // how agents and their models do, which no attempt gets
+	More    int          `json:"more"` // not shown
 }
 
 func (s *site) lessons(r *http.Request) (frame, error) {
@@ -52,17 +46,13 @@ func (s *site) lessons(r *http.Request) (frame, error) {
 	if err != nil {
 		return frame{}, err
 	}
-	p := lessonsPage{repoChoice: c, All: r.URL.Query().Get("all") != "", Lessons: []lessonLine{}, Models: []lessonLine{}}
+	p := lessonsPage{repoChoice: c, All: r.URL.Query().Get("all") != "", Lessons: []lessonLine{}}
 	if c.Repo == 0 {
 		return frame{Title: "Lessons", Body: p}, nil
 	}
 	all, err := s.From.Lessons(r.Context(), c.Repo)
 	for _, l := range all {
-		switch {
-		case !p.All && !l.Live():
-		case l.Kind == lesson.Model:
-			p.Models = append(p.Models, s.lessonLine(l))
-		default:
+		if p.All || l.Live() {
 			p.Lessons = append(p.Lessons, s.lessonLine(l))
 		}
 	}

@@ -31,6 +31,7 @@ type Reader interface {
 
 	TechniqueTallies(ctx context.Context, v store.Visibility, repo int64) ([]store.Tally, error)
 	CoderTallies(ctx context.Context, v store.Visibility, repo int64) ([]store.Tally, error)
+	CoderKindTallies(ctx context.Context, v store.Visibility, repo int64) ([]store.Tally, error)
 	PatternTallies(ctx context.Context, v store.Visibility, repo int64, lately time.Time) ([]store.PatternTally, error)
 	LastDecisions(
 		ctx context.Context, v store.Visibility, repo int64, typ sia.DecisionType, limit int,

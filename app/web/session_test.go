@@ -207,26 +207,6 @@ func TestWithheldLessonsCountNothing(t *testing.T) {
 	}
 }
 
-// A lesson about a model says how many of its attempts passed, beside those that attempts get: it advises nothing.
-func TestModelLessons(t *testing.T) {
-	s := world(t)
-	l := lesson.Lesson{ID: lesson.NewID(bookings.ID, "model"), Repo: bookings.ID, Kind: lesson.Model, State: lesson.Active,
-		Text: "How `builtin/x` does at first attempts.", Good: 1, Bad: 3, CountedAt: start, CreatedAt: start, LastSeen: start,
-		Occurrences: 1, From: lesson.Provenance{Source: lesson.FromOutcome}}
-	must(t, s.PutLessons(t.Context(), bookings.ID, l))
-	h := pages(t, s, &doer{})
-	_, body := ask(t, h, member(), "GET /lessons?repo=9", "")
-	told, models, _ := strings.Cut(body, "How agents do")
-	if strings.Contains(told, "builtin/x") || !strings.Contains(models, "builtin/x") ||
-		!strings.Contains(models, "25 % passed") || strings.Contains(models, "sure") {
-		t.Errorf("the lessons:\n%s", body)
-	}
-	_, body = ask(t, h, member(), "GET /lessons/9/"+string(l.ID), "")
-	if !strings.Contains(body, "25 % of its attempts passed") || strings.Contains(body, "sure") {
-		t.Errorf("the lesson:\n%s", body)
-	}
-}
-
 // An unknown address is answered with a page, or with JSON.
 func TestNothingIsAPage(t *testing.T) {
 	h := pages(t, world(t), &doer{})

@@ -130,7 +130,8 @@ func TestCodersTellResults(t *testing.T) {
 	ok(t, s.SettleDecision(t.Context(), all[0].ID, "resolved", 1))
 	_, body := ask(t, pages(t, s, &doer{}), admin(), "GET /coders?repo=9", "")
 	for _, want := range []string{fmt.Sprintf("The last %d choices, 1 of them with a result, and why", len(all)),
-		"· resolved</span>", "· no result yet</span>"} {
+		"· resolved</span>", "· no result yet</span>",
+		`<tr><th scope="row">fix</th><td class="name">bookings-coder</td><td class="num">67 %</td>`} {
 		if !strings.Contains(body, want) {
 			t.Errorf("/coders lacks %q:\n%s", want, body)
 		}

@@ -23,7 +23,7 @@ const (
 )
 
 // answerWithoutTask answers a command on an issue that has no task. A repeated command gets a reaction and no new
-// answer.
+// answer, and one above the hourly limit gets nothing: each request counts in what GitHub lets the installation write.
 func (in *Intake) answerWithoutTask(ctx context.Context, intent sia.Intent, set sia.Settings) error {
 	e := intent.Event
 	halted := ""
@@ -38,12 +38,13 @@ func (in *Intake) answerWithoutTask(ctx context.Context, intent sia.Intent, set 
 	} else if ok && q.Topic == "help" {
 		text = render.Help(sia.Task{Settings: set})
 	}
+	silent := false
 	reply, err := in.Store.Heard(ctx, intent.Repo.ID, e.ID)
 	if errors.Is(err, store.ErrNotFound) {
 		reply = store.Heard{Repo: intent.Repo.ID, Event: e.ID, Issue: e.Origin.OnIssue, Login: e.By.Login, At: in.Now()}
 		reply.Answer, err = text, nil
 		if !obeyed {
-			reply.Answer, err = in.throttleAnswer(ctx, reply, text)
+			reply.Answer, silent, err = in.throttleAnswer(ctx, reply, text)
 		}
 		if err == nil {
 			err = in.Store.SaveHeard(ctx, reply)
@@ -63,25 +64,25 @@ func (in *Intake) answerWithoutTask(ctx context.Context, intent sia.Intent, set 
 	switch {
 	case obeyed:
 		return repo.React(ctx, e.Origin, reactObeyed)
-	case reply.Answer != text:
+	case reply.Answer != text && !silent:
 		return repo.React(ctx, e.Origin, reactRefused)
 	}
 	return nil
 }
 
 // throttleAnswer returns the answer to h, or "" if the person has read the same one recently, or if the person or the
-// thread has reached the hourly limit. The first answer over the limit of a thread announces the silence.
-func (in *Intake) throttleAnswer(ctx context.Context, h store.Heard, text string) (string, error) {
+// thread has reached the hourly limit of comments. The first answer over the limit of a thread announces the silence.
+func (in *Intake) throttleAnswer(
+	ctx context.Context, h store.Heard, text string,
+) (answer string, silent bool, err error) {
 	earlier, err := in.Store.HeardSince(ctx, h.Repo, h.Issue, h.Login, h.At.Add(-repeatInterval))
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
-	thread, person := 0, 0
+	thread, person, again := 0, 0, false
 	for _, x := range earlier {
-		if x.Issue == h.Issue && x.Login == h.Login && x.Answer == text {
-			return "", nil
-		}
-		if x.Answer == "" || x.At.Before(h.At.Add(-time.Hour)) {
+		again = again || x.Issue == h.Issue && x.Login == h.Login && x.Answer == text
+		if x.At.Before(h.At.Add(-time.Hour)) {
 			continue
 		}
 		if x.Issue == h.Issue {
@@ -93,9 +94,11 @@ func (in *Intake) throttleAnswer(ctx context.Context, h store.Heard, text string
 	}
 	switch {
 	case thread == answersPerHour:
-		return render.TooMany(answersPerHour, "hour"), nil
+		return render.TooMany(answersPerHour, "hour"), false, nil
 	case thread > answersPerHour, person >= answersPerHour:
-		return "", nil
+		return "", true, nil
+	case again:
+		return "", false, nil
 	}
-	return text, nil
+	return text, false, nil
 }

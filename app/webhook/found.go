@@ -10,13 +10,17 @@ import (
 )
 
 // Comments takes comments that a look at an issue or pull request of a task found. A comment counts once, also if its
-// delivery arrived before.
+// delivery arrived before. An edited one does not count: somebody other than its author may have edited it, which only
+// a delivery says.
 func (in *Intake) Comments(ctx context.Context, t sia.Task, on github.Issue, comments []github.Comment) error {
 	self, err := in.GitHub.Self(ctx)
 	if err != nil {
 		return err
 	}
 	for _, c := range comments {
+		if c.Edited.After(c.Written) {
+			continue
+		}
 		found := Comment{
 			ID: c.ID, Issue: on.Number, Body: c.Body, ByApp: c.Author == self.Login, IsPull: on.IsPull,
 			IssueTitle: on.Title, IssueBody: on.Body, DefaultBranch: t.BaseBranch, Edited: c.Edited,
@@ -34,8 +38,8 @@ func (in *Intake) Comments(ctx context.Context, t sia.Task, on github.Issue, com
 	return nil
 }
 
-// Reviews takes reviews of a task's pull request, and comments on its lines, that a look found. Each counts once,
-// also if its delivery arrived before.
+// Reviews takes reviews of a task's pull request, and comments on its lines that nobody edited, that a look found. Each
+// counts once, also if its delivery arrived before.
 func (in *Intake) Reviews(
 	ctx context.Context, t sia.Task, reviews []github.PullReview, comments []github.ReviewComment,
 ) error {
@@ -49,7 +53,8 @@ func (in *Intake) Reviews(
 			Branch: t.Branch, State: v.State, Body: v.Body, At: v.At}, self.Slug)...)
 	}
 	for _, c := range comments {
-		if _, isCommand := command.Parse(c.Body, self.Slug); isCommand && c.Author != self.Login {
+		_, isCommand := command.Parse(c.Body, self.Slug)
+		if isCommand && c.Author != self.Login && !c.Edited.After(c.Written) {
 			all = append(all, FromComment(in.foundIntent(t, c.Author, c.AuthorID), Comment{Thread: c.ID, Issue: t.Pull.Number,
 				Body: c.Body, IsPull: true, Edited: c.Edited}, self.Slug)...)
 		}

@@ -107,7 +107,7 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 	input.Past = waitForHistory(ctx, past)
 	input.Saved, input.Rebuild = r.saved, !space.Reused()
 	if !space.Reused() { // otherwise it was recorded before the saved turns
-		input.Prepared = space.LeaveUntracked
+		input.Prepared = space.LeaveChanges
 	}
 	input.OnBase = start.commit == string(t.BaseSHA) && !space.Reused()
 	if err := w.setRunInput(begin, t, r, &input); err != nil {

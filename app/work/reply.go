@@ -17,14 +17,17 @@ const (
 )
 
 // reply answers a user's comment, once. If the same request could not be fulfilled before, it only adds a reaction to
-// show that the comment was read.
+// show that the comment was read. Above the limit it does nothing: each request counts in what GitHub lets the
+// installation write.
 func (w *surfaceWorker) reply(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	n, again, err := w.countReplies(ctx, f)
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case again, n > maxRepliesPerHour: // already answered, or over the limit
+	case n > maxRepliesPerHour:
+		return sia.Done{}, nil
+	case again:
 		f.Content = "confused"
 		return w.react(ctx, t, f)
 	case n == maxRepliesPerHour:

@@ -35,7 +35,7 @@ func (c *benchAbuseCmd) Run(e *cli.Env) error {
 		return err
 	}
 	all, err := abuse.Run(e.Ctx, abuse.Config{Only: c.Only, Box: box, Forward: cli.ForwardCommand(),
-		Stdlib: stdlibFolder(), Program: []string{self, "bench", "abuse"}, Disk: c.Disk,
+		Stdlib: cli.StdlibDir(), Program: []string{self, "bench", "abuse"}, Disk: c.Disk,
 		Progress: func(attack string) { fmt.Fprintf(e.Err, "%s…\n", attack) }})
 	if err != nil {
 		return err

@@ -15,11 +15,17 @@ import (
 	"github.com/sia-bot/sia/sim/stage"
 )
 
+// The repository of the benchmarks.
+const (
+	benchOwner = "ada"
+	benchName  = "bench"
+)
+
 // benchStage returns a stage with the small benchmark repository.
 func benchStage(ctx context.Context) (*stage.Stage, error) {
 	return stage.Start(ctx, stage.Config{
-		Owner: demoUser, Name: "bench", Spec: ghsim.RepoSpec{Files: benchtask.Files()}, Script: benchtask.Model,
-		Logger: silentLogger(), Forward: cli.ForwardCommand(), Stdlib: stdlibFolder(),
+		Owner: benchOwner, Name: benchName, Spec: ghsim.RepoSpec{Files: benchtask.Files()}, Script: benchtask.Model,
+		Logger: silentLogger(), Forward: cli.ForwardCommand(), Stdlib: cli.StdlibDir(),
 	})
 }
 

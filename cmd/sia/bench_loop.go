@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sim/ghsim"
+	"github.com/sia-bot/sia/sim/stage"
 )
 
 // loop measures the time that SIA adds between a red check and the next push, and the number of requests of an attempt.
@@ -18,12 +20,12 @@ func (c *benchMachineCmd) loop(e *cli.Env) (figures []cli.Figure, err error) {
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	fmt.Fprintf(e.Err, "loop: %d tasks of two attempts…\n", c.Tasks)
-	n := &demoNarrator{Env: e, Stage: s, timeout: time.Minute, repo: demoUser + "/bench"}
+	w := &stage.Watcher{Stage: s, Timeout: time.Minute}
 	var overhead, comment []time.Duration
 	var calls ghsim.Tally
 	for i := range c.Tasks + 1 {
 		before := s.Sim.Calls()
-		o, m, err := n.measure(fmt.Sprintf("dev-%d", i))
+		o, m, err := measureLoop(e.Ctx, w, fmt.Sprintf("dev-%d", i))
 		if err != nil {
 			return nil, err
 		}
@@ -48,30 +50,31 @@ func (c *benchMachineCmd) loop(e *cli.Env) (figures []cli.Figure, err error) {
 	}, nil
 }
 
-// measure plays one task of a new user. It returns the times from the red check to the second push and to the comment.
-func (n *demoNarrator) measure(login string) (push, comment time.Duration, err error) {
-	issue, err := n.Ask(n.repo, login, "Find the answer", "The answer to everything, please.")
+// measureLoop plays one task of a new user. It returns the times from the red check to the second push and to the
+// comment.
+func measureLoop(ctx context.Context, w *stage.Watcher, login string) (push, comment time.Duration, err error) {
+	issue, err := w.Ask(benchOwner+"/"+benchName, login, "Find the answer", "The answer to everything, please.")
 	if err != nil {
 		return 0, 0, err
 	}
 	branch := fmt.Sprintf("sia/issue-%d-", issue)
-	if _, err := n.await("attempt 1 is pushed", branchPushed(branch)); err != nil {
+	if _, err := w.Await(ctx, "attempt 1 is pushed", stage.Pushed(branch)); err != nil {
 		return 0, 0, err
 	}
-	red, err := n.await("the check fails", checkConcluded("answer", "failure"))
+	red, err := w.Await(ctx, "the check fails", stage.Concluded("answer", "failure"))
 	if err != nil {
 		return 0, 0, err
 	}
-	said, err := n.await("SIA comments", commentedAs("announce"))
+	said, err := w.Await(ctx, "SIA comments", stage.Commented("announce"))
 	if err != nil {
 		return 0, 0, err
 	}
-	again, err := n.await("attempt 2 is pushed", branchPushed(branch))
+	again, err := w.Await(ctx, "attempt 2 is pushed", stage.Pushed(branch))
 	if err != nil {
 		return 0, 0, err
 	}
-	if _, err := n.await("the task passes", issueLabelled(issue, render.LabelPassed)); err != nil {
+	if _, err := w.Await(ctx, "the task passes", stage.Labelled(issue, render.LabelPassed)); err != nil {
 		return 0, 0, err
 	}
-	return again.At.Sub(red.At), said.At.Sub(red.At), n.Sim.WaitIdle(n.Ctx)
+	return again.At.Sub(red.At), said.At.Sub(red.At), w.Sim.WaitIdle(ctx)
 }

@@ -6,9 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/sia-bot/sia/cmd/internal/cli"
+	"github.com/sia-bot/sia/cmd/internal/localgit"
 	"github.com/sia-bot/sia/sia/config"
 	"github.com/sia-bot/sia/sia/invalid"
 )
@@ -80,8 +80,8 @@ func (c *configExplainCmd) Run(e *cli.Env) error {
 // none; empty: there is no such file.
 func configOfClone(ctx context.Context) string {
 	top := "."
-	if out, err := (localGit{dir: top}).run(ctx, "rev-parse", "--show-toplevel"); err == nil {
-		top = strings.TrimSuffix(string(out), "\n")
+	if found, err := localgit.At(top).Line(ctx, "rev-parse", "--show-toplevel"); err == nil {
+		top = found
 	}
 	file := filepath.Join(top, config.Path)
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sia-bot/sia/app/atomicfile"
 	"github.com/sia-bot/sia/cmd/internal/cli"
+	"github.com/sia-bot/sia/cmd/internal/localgit"
 	"github.com/sia-bot/sia/sia/config"
 	"github.com/sia-bot/sia/sia/project"
 )
@@ -88,7 +89,7 @@ func lookAtFolder(ctx context.Context, root *os.Root) (project.Project, error) {
 		}
 		if dir == "." {
 			// there may be no repository
-			modules, _ := (localGit{dir: root.Name()}).run(ctx, "ls-files", "-z", "--", "*/go.mod")
+			modules, _ := localgit.At(root.Name()).Run(ctx, "ls-files", "-z", "--", "*/go.mod")
 			names = append(names, strings.FieldsFunc(string(modules), func(c rune) bool { return c == 0 })...)
 		}
 		return names

@@ -21,6 +21,7 @@ import (
 
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/cmd/internal/cli"
+	"github.com/sia-bot/sia/cmd/internal/localgit"
 	"github.com/sia-bot/sia/sim/apptest"
 	"github.com/sia-bot/sia/sim/flavour"
 )
@@ -193,7 +194,7 @@ func testedClone(t *testing.T) string {
 	}
 	for _, args := range [][]string{{"init", "--quiet"}, {"add", "."}, {"-c", "user.name=ada", "-c",
 		"user.email=ada@example.com", "commit", "--quiet", "-m", "Begin"}} {
-		if _, err := (localGit{dir: dir}).run(t.Context(), args...); err != nil {
+		if _, err := localgit.At(dir).Run(t.Context(), args...); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	improving "github.com/sia-bot/sia/app/improve"
 	"github.com/sia-bot/sia/app/render"
+	"github.com/sia-bot/sia/cmd/internal/localgit"
 	"github.com/sia-bot/sia/sia/improve"
 )
 
@@ -25,7 +26,6 @@ var embedded = [...]string{"agent/prompts/*.md", "sia/diagnose/prompts/*.tmpl", 
 // sourceCheckout is a checkout of SIA's source.
 type sourceCheckout struct {
 	root  string
-	git   localGit
 	head  string   // commit that is checked out
 	files []string // files that may be improved, sorted
 }
@@ -33,12 +33,11 @@ type sourceCheckout struct {
 // openCheckout finds the checkout that contains a folder. It refuses files with uncommitted changes: an improvement
 // would include them.
 func openCheckout(ctx context.Context, dir string) (c sourceCheckout, err error) {
-	out, err := localGit{dir: dir}.run(ctx, "rev-parse", "--show-toplevel", "HEAD")
+	found, err := localgit.At(dir).Line(ctx, "rev-parse", "--show-toplevel", "HEAD")
 	if err != nil {
 		return c, fmt.Errorf("--repo %s is no checkout of SIA's source: %w", dir, err)
 	}
-	c.root, c.head, _ = strings.Cut(strings.TrimSpace(string(out)), "\n")
-	c.git = localGit{dir: c.root}
+	c.root, c.head, _ = strings.Cut(found, "\n")
 	mod, err := os.ReadFile(filepath.Join(c.root, "go.mod"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return c, err
@@ -54,7 +53,7 @@ func openCheckout(ctx context.Context, dir string) (c sourceCheckout, err error)
 		return c, fmt.Errorf("--repo %s is no checkout of SIA's source; clone https://github.com/sia-bot/sia and name that",
 			dir)
 	}
-	changed, err := c.git.run(ctx, append([]string{"status", "--porcelain", "--"}, c.files...)...)
+	changed, err := localgit.At(c.root).Run(ctx, append([]string{"status", "--porcelain", "--"}, c.files...)...)
 	if err != nil {
 		return c, err
 	}
@@ -81,21 +80,22 @@ func (c sourceCheckout) commit(
 		return p, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	git := localgit.At(c.root)
 	var entries strings.Builder
 	for _, change := range changes {
-		blob, err := c.git.runWith(ctx, nil, change.After.Text, "hash-object", "-w", "--stdin")
+		blob, err := git.RunWith(ctx, nil, change.After.Text, "hash-object", "-w", "--stdin")
 		if err != nil {
 			return p, err
 		}
 		fmt.Fprintf(&entries, "100644 blob %s\t%s\x00", bytes.TrimSpace(blob), change.Name)
 	}
 	message := mask(render.ImprovementTitle(cycles) + "\n\n" + render.ImprovementBody(cycles, nil))
-	p.Commit, err = c.git.commitEntries(ctx, filepath.Join(dir, "index"), c.head, entries.String(), message)
+	p.Commit, err = git.CommitEntries(ctx, filepath.Join(dir, "index"), c.head, entries.String(), message)
 	if err != nil {
 		return p, err
 	}
 	const none = "0000000000000000000000000000000000000000" // the branch must not exist yet
-	if _, err = c.git.run(ctx, "update-ref", "-m", "sia improve self", "refs/heads/"+branch, p.Commit, none); err != nil {
+	if _, err = git.Run(ctx, "update-ref", "-m", "sia improve self", "refs/heads/"+branch, p.Commit, none); err != nil {
 		return p, err
 	}
 	p.Promoted, p.RestartRequired = true, true

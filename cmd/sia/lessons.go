@@ -32,7 +32,7 @@ type lessonsCmd struct {
 // repoDatabase selects a server's database and a repository in it.
 type repoDatabase struct {
 	openedDatabase `embed:""`
-	Repo           string `help:"Repository, as owner/name or by GitHub's id; default: the only one that has lessons." placeholder:"OWNER/NAME" type:"repository"`
+	Repo           string `help:"Repository, as owner/name or by GitHub's id; default: the only one that has lessons or tasks." placeholder:"OWNER/NAME" type:"repository"`
 }
 
 // with calls f with the database and the repository's id.
@@ -60,7 +60,7 @@ func (o repoDatabase) id(e *cli.Env, s *store.Store) (int64, error) {
 	case len(ids) == 0:
 		return 0, errNothingLearned
 	case len(ids) > 1:
-		return 0, fmt.Errorf("%d repositories have lessons; name one with --repo owner/name", len(ids))
+		return 0, fmt.Errorf("%d repositories have lessons or tasks; name one with --repo owner/name", len(ids))
 	}
 	return ids[0], nil
 }

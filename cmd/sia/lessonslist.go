@@ -34,7 +34,7 @@ func withRating(l lesson.Lesson) ratedLesson {
 type lessonsListCmd struct {
 	repoDatabase `embed:""`
 	All          bool        `help:"Archived, forgotten and merged ones too."`
-	Kind         lesson.Kind `name:"type" help:"Only of this type: workaround, success, mistake, discovery, tool or model." enum:",workaround,success,mistake,discovery,tool,model" default:"" placeholder:"TYPE"`
+	Kind         lesson.Kind `name:"type" help:"Only of this type: workaround, success, mistake, discovery or tool." enum:",workaround,success,mistake,discovery,tool" default:"" placeholder:"TYPE"`
 }
 
 // Run lists lessons.
@@ -62,14 +62,11 @@ func (c *lessonsListCmd) Run(e *cli.Env) error {
 			[]string{"LESSON", "TYPE", "STATE", "CONFIDENCE", "FOR", "AGAINST", "SEEN", "LAST SEEN", "WHAT"},
 			func(t cli.Table, l ratedLesson) {
 				good, bad := l.Counts(time.Now())
-				what, confidence := l.Told(), fmt.Sprintf("%.2f", l.Confidence)
-				if l.Kind == lesson.Model {
-					what, confidence = fmt.Sprintf("%s %.0f %% passed.", what, 100*l.Passed(time.Now())), "–"
-				}
+				what := l.Told()
 				if len(l.Conflicts) > 0 {
 					what = "(contradicts another) " + what
 				}
-				t.Rowf("%s\t%s\t%s\t%s\t%.3g\t%.3g\t%d\t%s\t%s", l.ID, l.Kind, l.State, confidence, good, bad,
+				t.Rowf("%s\t%s\t%s\t%.2f\t%.3g\t%.3g\t%d\t%s\t%s", l.ID, l.Kind, l.State, l.Confidence, good, bad,
 					l.Occurrences, l.LastSeen.Local().Format(time.DateOnly), text.Clip(text.OneLine(what), 100))
 			})
 		if err != nil || len(shown) == 0 || c.Output == "json" {
@@ -148,11 +145,14 @@ func (c *lessonsImportCmd) Run(e *cli.Env) error {
 			if len(bytes.TrimSpace(lines.Bytes())) == 0 {
 				continue
 			}
-			all++
-			l, err := readLesson(lines.Bytes(), repo)
+			l, ok, err := readLesson(lines.Bytes(), repo)
 			if err != nil {
 				return fmt.Errorf("import lessons: line %d: %w; nothing was imported", line, err)
 			}
+			if !ok {
+				continue
+			}
+			all++
 			if !seen[l.ID] {
 				seen[l.ID] = true
 				fresh = append(fresh, l)
@@ -172,13 +172,13 @@ func (c *lessonsImportCmd) Run(e *cli.Env) error {
 // maxImportLine is the maximum length of a line of an import, in bytes.
 const maxImportLine = 1 << 20
 
-// readLesson reads a line of an export for a repository.
-func readLesson(line []byte, repo int64) (lesson.Lesson, error) {
-	var l lesson.Lesson
+// readLesson reads a line of an export for a repository. ok is false for what is no lesson any more
+// ([lesson.Lesson.Upgrade]).
+func readLesson(line []byte, repo int64) (l lesson.Lesson, ok bool, err error) {
 	if err := json.Unmarshal(line, &l); err != nil {
-		return l, fmt.Errorf("it is no lesson: %w", err)
+		return l, false, fmt.Errorf("it is no lesson: %w", err)
 	}
 	l.Repo = repo
-	l = l.Clean(secret.Mask)
-	return l, l.Valid()
+	l, ok = l.Clean(secret.Mask).Upgrade()
+	return l, ok, l.Valid()
 }

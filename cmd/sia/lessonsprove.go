@@ -58,56 +58,55 @@ type tally struct {
 }
 
 // Run proves a lesson.
-func (c *lessonsProveCmd) Run(e *cli.Env) (err error) {
-	s, err := c.open(e)
+func (c *lessonsProveCmd) Run(e *cli.Env) error {
+	return c.with(e, func(s *replay.Source) error {
+		return openedDatabase{databaseFlags: c.databaseFlags}.with(e, func(st *store.Store) error {
+			return c.prove(e, s, st)
+		})
+	})
+}
+
+func (c *lessonsProveCmd) prove(e *cli.Env, s *replay.Source, st *store.Store) error {
+	repo, err := knownRepository(e, st, s.Name)
+	if err != nil {
+		return fmt.Errorf("%w. A clone belongs to the repository that its origin names", err)
+	}
+	l, err := st.Lesson(e.Ctx, repo.ID, lesson.ID(c.Lesson))
+	if errors.Is(err, store.ErrNotFound) {
+		return fmt.Errorf("there is no lesson %q in %s; `sia lessons list --all` shows them all", c.Lesson, s.Name)
+	}
+	if err == nil {
+		err = checkProvable(l)
+	}
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
-	return openedDatabase{databaseFlags: c.databaseFlags}.with(e, func(st *store.Store) error {
-		repo, err := knownRepository(e, st, s.name)
-		if err != nil {
-			return fmt.Errorf("%w. A clone belongs to the repository that its origin names", err)
-		}
-		l, err := st.Lesson(e.Ctx, repo.ID, lesson.ID(c.Lesson))
-		if errors.Is(err, store.ErrNotFound) {
-			return fmt.Errorf("there is no lesson %q in %s; `sia lessons list --all` shows them all", c.Lesson, s.name)
-		}
-		if err == nil {
-			err = checkProvable(l)
-		}
-		if err != nil {
-			return err
-		}
-		tasks, err := c.fitting(e, s, l)
-		if err != nil {
-			return err
-		}
-		before, err := st.LessonEvidence(e.Ctx, repo.ID, l.ID)
-		if err != nil {
-			return err
-		}
-		p, err := c.prover(e, s, l, tasks, before)
-		if err != nil {
-			return err
-		}
-		proof, err := lesson.Prove(e.Ctx, l.ID, p.ids(), p.play)
-		if err != nil {
-			return fmt.Errorf("%w; the attempts that were made are kept, and the same command takes them up", err)
-		}
-		evidence := proof.Evidence(time.Now())
-		if err := st.ReplaceEvidence(e.Ctx, repo.ID, evidence); err != nil {
-			return err
-		}
-		return c.show(e, st, repo.ID, p.report(proof, evidence))
-	})
+	tasks, err := c.fitting(e, s, l)
+	if err != nil {
+		return err
+	}
+	before, err := st.LessonEvidence(e.Ctx, repo.ID, l.ID)
+	if err != nil {
+		return err
+	}
+	p, err := c.prover(e, s, l, tasks, before)
+	if err != nil {
+		return err
+	}
+	proof, err := lesson.Prove(e.Ctx, l.ID, p.ids(), p.play)
+	if err != nil {
+		return fmt.Errorf("%w; the attempts that were made are kept, and the same command takes them up", err)
+	}
+	evidence := proof.Evidence(time.Now())
+	if err := st.ReplaceEvidence(e.Ctx, repo.ID, evidence); err != nil {
+		return err
+	}
+	return c.show(e, st, repo.ID, p.report(proof, evidence))
 }
 
 // checkProvable returns an error with the reason if a lesson can't be proved.
 func checkProvable(l lesson.Lesson) error {
 	switch {
-	case l.Kind == lesson.Model:
-		return fmt.Errorf("lesson %s is about a model: no attempt is told it, so telling it can't be proved", l.ID)
 	case l.State == lesson.Forgotten:
 		return fmt.Errorf("lesson %s was forgotten for good", l.ID)
 	case l.State == lesson.Merged:
@@ -118,19 +117,14 @@ func checkProvable(l lesson.Lesson) error {
 
 // fitting returns the tasks to play, first those that share most words with the lesson. The issue that taught the
 // lesson is left out, since it would only show that the lesson remembers it.
-func (c *lessonsProveCmd) fitting(e *cli.Env, s *replaySource, l lesson.Lesson) (tasks []replay.Task, err error) {
-	all, err := s.tasks(e)
-	if err != nil {
+func (c *lessonsProveCmd) fitting(e *cli.Env, s *replay.Source, l lesson.Lesson) (tasks []replay.Task, err error) {
+	if tasks, err = s.Tasks(e.Ctx); err != nil {
 		return nil, err
 	}
-	for _, t := range all {
-		if t.Issue == 0 || t.Issue != l.From.Issue {
-			tasks = append(tasks, t.Task)
-		}
-	}
+	tasks = slices.DeleteFunc(tasks, func(t replay.Task) bool { return t.Issue != 0 && t.Issue == l.From.Issue })
 	if len(tasks) < minPlayedTasks {
 		return nil, fmt.Errorf("a proof plays at least %d tasks, and %s has %d that didn't teach the lesson; look for some "+
-			"with `sia replay mine --repo %s`", minPlayedTasks, s.name, len(tasks), c.Repo)
+			"with `sia replay mine --repo %s`", minPlayedTasks, s.Name, len(tasks), c.Repo)
 	}
 	shared := map[string]int{}
 	for _, t := range tasks {
@@ -143,7 +137,7 @@ func (c *lessonsProveCmd) fitting(e *cli.Env, s *replaySource, l lesson.Lesson) 
 // prover plays the tasks for one lesson, prints each attempt as it ends, and logs it.
 type prover struct {
 	e        *cli.Env
-	source   *replaySource
+	source   *replay.Source
 	player   *replay.Player
 	tasks    []replay.Task
 	variants map[bool]replay.Variant // true: with the lesson
@@ -154,7 +148,7 @@ type prover struct {
 }
 
 func (c *lessonsProveCmd) prover(
-	e *cli.Env, s *replaySource, l lesson.Lesson, tasks []replay.Task, before []lesson.Evidence,
+	e *cli.Env, s *replay.Source, l lesson.Lesson, tasks []replay.Task, before []lesson.Evidence,
 ) (*prover, error) {
 	player, err := c.player(e, s)
 	if err != nil {
@@ -177,7 +171,7 @@ func (c *lessonsProveCmd) prover(
 			since = ev.At
 		}
 	}
-	runs, err := s.folder.Runs()
+	runs, err := s.Folder.Runs()
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +195,7 @@ func (p *prover) play(ctx context.Context, id string, with bool, seed uint64) (p
 		if r, err = p.player.Play(ctx, t, v, int(seed)); err != nil {
 			return false, err
 		}
-		if err := p.source.folder.AppendRun(r); err != nil {
+		if err := p.source.Folder.AppendRun(r); err != nil {
 			return false, err
 		}
 	}
@@ -230,7 +224,7 @@ func (p *prover) takeUp(task, variant string, seed int) (replay.Result, bool) {
 }
 
 func (p *prover) report(proof lesson.Proof, evidence lesson.Evidence) provedLesson {
-	return provedLesson{Repo: p.source.name, Lesson: proof.Lesson, Coder: p.variants[true].Coder, Tasks: p.ids(),
+	return provedLesson{Repo: p.source.Name, Lesson: proof.Lesson, Coder: p.variants[true].Coder, Tasks: p.ids(),
 		Told: tally{proof.Told, proof.ToldPassed}, Untold: tally{proof.Untold, proof.UntoldPassed},
 		Points: proof.Points, Low: proof.Low, High: proof.High,
 		TakenUp: p.takenUp, Credits: p.credits, Evidence: evidence}

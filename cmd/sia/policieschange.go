@@ -10,6 +10,7 @@ import (
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/trial"
 	"github.com/sia-bot/sia/cmd/internal/cli"
+	"github.com/sia-bot/sia/lab/replay"
 	"github.com/sia-bot/sia/policies"
 	"github.com/sia-bot/sia/policies/evolve"
 )
@@ -55,7 +56,7 @@ func (o policyChangeFlags) withModels(
 	if err != nil {
 		return err
 	}
-	evolver, kept, closing, err := app.OpenEvolver(e.Ctx, c, app.Options{Logger: e.Logger, Duels: duelsOf(c.Dir)})
+	evolver, kept, closing, err := app.OpenEvolver(e.Ctx, c, app.Options{Logger: e.Logger, Duels: replay.DuelsIn(c.Dir)})
 	if err != nil {
 		return err
 	}

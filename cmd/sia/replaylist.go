@@ -32,24 +32,27 @@ type listedTask struct {
 
 // Run lists tasks, and how often they were resolved on this machine.
 func (c *replayListCmd) Run(e *cli.Env) error {
-	return c.with(e, func(s *replaySource) error {
-		tasks, err := s.tasks(e)
+	return c.with(e, func(s *replay.Source) error {
+		tasks, err := s.Tasks(e.Ctx)
 		if err != nil {
 			return err
 		}
-		runs, err := s.folder.Runs()
+		runs, err := s.Folder.Runs()
 		if err != nil {
 			return err
 		}
 		var all []listedTask
 		for _, t := range tasks {
 			l := listedTask{ID: t.ID, Language: t.Language, Title: t.Title, Issue: t.Issue, Failing: len(t.Failing),
-				Files: nonNil(t.Files), Mined: t.Mined, From: t.from}
+				Files: nonNil(t.Files), Mined: t.Mined, From: "folder"}
+			if t.Remembered {
+				l.From = "memory"
+			}
 			sum := summed("", runs, func(r replay.Result) bool { return r.Task == t.ID })
 			l.Tried, l.Resolved = sum.Tried, sum.Resolved
 			all = append(all, l)
 		}
-		return cli.List(e, c.Format, all, s.name+" has no tasks yet; `sia replay mine` looks for some",
+		return cli.List(e, c.Format, all, s.Name+" has no tasks yet; `sia replay mine` looks for some",
 			[]string{"TASK", "LANGUAGE", "TESTS", "RESOLVED", "WHAT"}, func(w cli.Table, t listedTask) {
 				w.Rowf("%s\t%s\t%d\t%s\t%s", t.ID, t.Language, t.Failing, resolvedOf(t.Resolved, t.Tried),
 					text.Clip(text.OneLine(t.Title), 80))
@@ -71,8 +74,8 @@ type replayShowCmd struct {
 
 // Run shows one task.
 func (c *replayShowCmd) Run(e *cli.Env) error {
-	return c.with(e, func(s *replaySource) error {
-		all, err := s.tasks(e)
+	return c.with(e, func(s *replay.Source) error {
+		all, err := s.Tasks(e.Ctx)
 		if err != nil {
 			return err
 		}
@@ -81,7 +84,7 @@ func (c *replayShowCmd) Run(e *cli.Env) error {
 			return err
 		}
 		if c.Output == "json" {
-			return e.JSON(t.Task)
+			return e.JSON(t)
 		}
 		e.Linef("%s\n\ncommit   %s of %s\nparent   %s\nlanguage %s", text.OneLine(t.Title), t.Commit, t.Repo, t.Parent,
 			t.Language)
@@ -91,8 +94,8 @@ func (c *replayShowCmd) Run(e *cli.Env) error {
 		for _, part := range []struct {
 			what  string
 			lines []string
-		}{{"Changed", t.Files}, {"Tests laid over", t.Tests}, {"Left out of them", leftOutTests(t.Task)},
-			{"Tests that fail on the parent and pass with the commit", t.Failing}, {"Runs", runLines(s.folder, t.ID)}} {
+		}{{"Changed", t.Files}, {"Tests laid over", t.Tests}, {"Left out of them", leftOutTests(t)},
+			{"Tests that fail on the parent and pass with the commit", t.Failing}, {"Runs", runLines(s.Folder, t.ID)}} {
 			if len(part.lines) > 0 {
 				e.Linef("\n%s\n  %s", part.what, strings.Join(part.lines, "\n  "))
 			}

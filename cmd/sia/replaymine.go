@@ -53,15 +53,15 @@ type againReport struct {
 
 // Run mines, or verifies again.
 func (c *replayMineCmd) Run(e *cli.Env) error {
-	return c.with(e, func(s *replaySource) error {
-		if c.Commit && s.server == nil {
+	return c.with(e, func(s *replay.Source) error {
+		if c.Commit && s.Server == nil {
 			return fmt.Errorf("--commit writes to a repository on GitHub: name it as owner/name, not as a folder")
 		}
 		spec, err := c.spec(e, s)
 		if err != nil {
 			return err
 		}
-		out := minedReport{Repo: s.name, Folder: s.folder.Path(), Counts: map[replay.Verdict]int{},
+		out := minedReport{Repo: s.Name, Folder: s.Folder.Path(), Counts: map[replay.Verdict]int{},
 			Passed: map[string]int{}, Missing: []string{}}
 		if c.Again {
 			if out.Again, err = c.again(e, s, spec); err != nil {
@@ -78,11 +78,11 @@ func (c *replayMineCmd) Run(e *cli.Env) error {
 			maps.Copy(out.Passed, m.Passed)
 		}
 		if c.Commit {
-			tasks, _, err := s.folder.Tasks()
+			tasks, _, err := s.Folder.Tasks()
 			if err != nil {
 				return err
 			}
-			if out.Committed, err = replay.Remember(e.Ctx, s.server, tasks); err != nil {
+			if out.Committed, err = replay.Remember(e.Ctx, s.Server, tasks); err != nil {
 				return err
 			}
 		}
@@ -90,30 +90,26 @@ func (c *replayMineCmd) Run(e *cli.Env) error {
 	})
 }
 
-func (c *replayMineCmd) spec(e *cli.Env, s *replaySource) (replay.MineSpec, error) {
-	spec := replay.MineSpec{Folder: s.folder, Repo: s.name, Hosts: c.SetupHosts, Max: c.Max, Candidates: c.Candidates,
+func (c *replayMineCmd) spec(e *cli.Env, s *replay.Source) (replay.MineSpec, error) {
+	spec := replay.MineSpec{Folder: s.Folder, Repo: s.Name, Hosts: c.SetupHosts, Max: c.Max, Candidates: c.Candidates,
 		Budget: c.Budget, Within: c.TestTimeout, Logger: e.Logger, Progress: func(p replay.Progress) {
 			e.Progressf("%s  %-24s %5.1f s  %s", p.Commit[:12], p.Verdict, p.Seconds, text.Clip(p.Title, 80))
 		}}
 	var err error
-	if spec.Box, err = replaySandbox(e.Ctx, e.Logger, reportCompiling(e)); err != nil {
+	if spec.Box, err = cli.OpenTestSandbox(e.Ctx, e.Logger, e.ReportCompiling); err != nil {
 		return spec, err
 	}
-	if s.server != nil {
-		spec.Issue = s.server.Issue
+	if s.Server != nil {
+		spec.Issue = s.Server.Issue
 	}
-	spec.History, err = s.history(e)
+	spec.History, err = s.History(e.Ctx)
 	return spec, err
 }
 
-func (c *replayMineCmd) again(e *cli.Env, s *replaySource, spec replay.MineSpec) (*againReport, error) {
-	kept, err := s.tasks(e)
+func (c *replayMineCmd) again(e *cli.Env, s *replay.Source, spec replay.MineSpec) (*againReport, error) {
+	tasks, err := s.Tasks(e.Ctx)
 	if err != nil {
 		return nil, err
-	}
-	var tasks []replay.Task
-	for _, t := range kept {
-		tasks = append(tasks, t.Task)
 	}
 	checked, err := replay.Check(e.Ctx, spec, tasks, func(t replay.Task, why string) {
 		e.Progressf("%s  %s", t.ID, text.Clip(cmp.Or(why, "holds"), 200))

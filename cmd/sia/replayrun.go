@@ -54,7 +54,7 @@ type variantReport struct {
 
 // Run plays tasks. An attempt that fails to run is reported and not counted; the others continue.
 func (c *replayRunCmd) Run(e *cli.Env) error {
-	return c.with(e, func(s *replaySource) error {
+	return c.with(e, func(s *replay.Source) error {
 		tasks, err := c.chosen(e, s)
 		if err != nil {
 			return err
@@ -67,7 +67,7 @@ func (c *replayRunCmd) Run(e *cli.Env) error {
 		if err != nil {
 			return err
 		}
-		out := playedReport{Repo: s.name, Runs: []replay.Result{}, Failed: []string{}, Variants: []variantReport{}}
+		out := playedReport{Repo: s.Name, Runs: []replay.Result{}, Failed: []string{}, Variants: []variantReport{}}
 		for _, t := range tasks {
 			for _, m := range modes {
 				for seed := 1; seed <= c.Seeds; seed++ {
@@ -98,7 +98,7 @@ type playMode struct {
 }
 
 // log plays a task and appends the result to the log.
-func (m playMode) log(e *cli.Env, s *replaySource, t replay.Task, seed int, out *playedReport) error {
+func (m playMode) log(e *cli.Env, s *replay.Source, t replay.Task, seed int, out *playedReport) error {
 	r, err := m.play(e.Ctx, t, seed)
 	if e.Ctx.Err() != nil {
 		return e.Ctx.Err()
@@ -110,12 +110,12 @@ func (m playMode) log(e *cli.Env, s *replaySource, t replay.Task, seed int, out 
 	}
 	e.Progressf("%s  %s  %s", t.ID, m.name, runText(r))
 	out.Runs = append(out.Runs, r)
-	return s.folder.AppendRun(r)
+	return s.Folder.AppendRun(r)
 }
 
 // chosen returns the tasks that the arguments name, or all.
-func (c *replayRunCmd) chosen(e *cli.Env, s *replaySource) (out []replay.Task, err error) {
-	all, err := s.tasks(e)
+func (c *replayRunCmd) chosen(e *cli.Env, s *replay.Source) (out []replay.Task, err error) {
+	all, err := s.Tasks(e.Ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -124,26 +124,24 @@ func (c *replayRunCmd) chosen(e *cli.Env, s *replaySource) (out []replay.Task, e
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, t.Task)
+		out = append(out, t)
 	}
 	if len(c.Tasks) == 0 {
-		for _, t := range all {
-			out = append(out, t.Task)
-		}
+		out = all
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("%s has no tasks yet; `sia replay mine` looks for some", s.name)
+		return nil, fmt.Errorf("%s has no tasks yet; `sia replay mine` looks for some", s.Name)
 	}
 	return out, nil
 }
 
 // player returns a player with the flags and the repository's settings.
-func (c playFlags) player(e *cli.Env, s *replaySource) (*replay.Player, error) {
+func (c playFlags) player(e *cli.Env, s *replay.Source) (*replay.Player, error) {
 	server, err := c.config()
 	if err != nil {
 		return nil, err
 	}
-	box, err := replaySandbox(e.Ctx, e.Logger, reportCompiling(e))
+	box, err := cli.OpenTestSandbox(e.Ctx, e.Logger, e.ReportCompiling)
 	if err != nil {
 		return nil, err
 	}
@@ -155,12 +153,12 @@ func (c playFlags) player(e *cli.Env, s *replaySource) (*replay.Player, error) {
 	for _, one := range configured {
 		coders = append(coders, replay.Coder(one))
 	}
-	h, err := s.history(e)
+	h, err := s.History(e.Ctx)
 	if err != nil {
 		return nil, err
 	}
-	set := s.settings.Agent
-	return replay.NewPlayer(replay.PlayerConfig{History: h, Folder: s.folder, Box: box, Hosts: c.SetupHosts,
+	set := s.Settings.Agent
+	return replay.NewPlayer(replay.PlayerConfig{History: h, Folder: s.Folder, Box: box, Hosts: c.SetupHosts,
 		Coders: coders, Within: c.TestTimeout,
 		Limits: agent.Limits{Time: c.Timeout, Credits: sia.Credits(c.Credits * float64(sia.Credit))},
 		Setup:  set.Setup, Test: set.Test, Logger: e.Logger})
@@ -170,7 +168,7 @@ func (c playFlags) player(e *cli.Env, s *replaySource) (*replay.Player, error) {
 const maxLesson = 64 << 10
 
 // modes returns the requested variants: the whole loop, or single attempts.
-func (c *replayRunCmd) modes(e *cli.Env, s *replaySource, p *replay.Player) (out []playMode, err error) {
+func (c *replayRunCmd) modes(e *cli.Env, s *replay.Source, p *replay.Player) (out []playMode, err error) {
 	if c.Loop || c.Change != "" {
 		return c.loops(e, s, p)
 	}

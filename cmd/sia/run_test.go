@@ -19,9 +19,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/cmd/internal/cli"
-	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/cmd/internal/localgit"
+	"github.com/sia-bot/sia/cmd/internal/localrun"
 	"github.com/sia-bot/sia/sim/scripted"
 )
 
@@ -64,7 +64,7 @@ func halfDone(t *testing.T) (url string) {
 // keptHalf checks that the file of [halfDone] is on the branch of a run.
 func keptHalf(t *testing.T, dir string) {
 	t.Helper()
-	text, err := localGit{dir: dir}.run(t.Context(), "show", "sia/write-a-file:a.txt")
+	text, err := localgit.At(dir).Run(t.Context(), "show", "sia/write-a-file:a.txt")
 	if string(text) != "half\n" || err != nil {
 		t.Errorf("the branch has %q, %v", text, err)
 	}
@@ -212,9 +212,10 @@ func TestRunIgnores(t *testing.T) {
 		srv.URL, "--model", "m"}, &out, &errs); code != 0 {
 		t.Fatalf("exit %d, %s\n%s", code, &errs, &out)
 	}
-	changed, err := localGit{dir: dir}.run(t.Context(), "diff", "--name-only", "HEAD", "sia/write-a-file")
-	if string(changed) != "a.txt\n" || err != nil {
-		t.Errorf("the branch changes %q, %v", changed, err)
+	changed, err := localgit.At(dir).Run(t.Context(), "diff", "--name-only", "HEAD", "sia/write-a-file")
+	if string(changed) != "a.txt\n" || err != nil ||
+		!strings.Contains(out.String(), "left out what setup changed and the attempt did not: `Makefile`.") {
+		t.Errorf("the branch changes %q, %v; said:\n%s", changed, err, &out)
 	}
 }
 
@@ -228,12 +229,14 @@ func TestRunLeavesWhatSetupMade(t *testing.T) {
 		Args: map[string]any{"summary": "It is written."}}}})
 	var out, errs strings.Builder
 	if code := runCommand(t.Context(), []string{"run", "--repo", dir, "--issue", "Write a file", "--free", "--model-url",
-		url, "--model", "m", "--setup", "mkdir deps && touch deps/made a.txt"}, &out, &errs); code != 0 {
+		url, "--model", "m", "--setup",
+		"mkdir deps && touch deps/made a.txt && echo '# lock' >> Makefile"}, &out, &errs); code != 0 {
 		t.Fatalf("exit %d, %s\n%s", code, &errs, &out)
 	}
-	changed, err := localGit{dir: dir}.run(t.Context(), "diff", "--name-only", "HEAD", "sia/write-a-file")
-	if string(changed) != "a.txt\n" || err != nil {
-		t.Errorf("the branch changes %q, %v", changed, err)
+	changed, err := localgit.At(dir).Run(t.Context(), "diff", "--name-only", "HEAD", "sia/write-a-file")
+	if string(changed) != "a.txt\n" || err != nil ||
+		!strings.Contains(out.String(), "left out what setup changed and the attempt did not: `Makefile`.") {
+		t.Errorf("the branch changes %q, %v; said:\n%s", changed, err, &out)
 	}
 }
 
@@ -259,7 +262,7 @@ func TestRunKeepsItsResult(t *testing.T) {
 	} {
 		dir := testedClone(t)
 		out, errs := &watched{until: "Check: ", then: sync.OnceFunc(func() {
-			if _, err := (localGit{dir: dir}).run(t.Context(), c.during...); err != nil {
+			if _, err := localgit.At(dir).Run(t.Context(), c.during...); err != nil {
 				t.Error(err)
 			}
 		})}, &strings.Builder{}
@@ -270,7 +273,7 @@ func TestRunKeepsItsResult(t *testing.T) {
 			t.Errorf("%s: exit %d, %s:\n%s", name, code, errs, out)
 			continue
 		}
-		if stat, err := (localGit{dir: dir}).run(t.Context(), append(c.show, place[1])...); err != nil ||
+		if stat, err := localgit.At(dir).Run(t.Context(), append(c.show, place[1])...); err != nil ||
 			string(stat) != "1\t0\ta.txt\n" {
 			t.Errorf("%s: %s has %s, %v", name, place[1], stat, err)
 		}
@@ -299,7 +302,7 @@ func TestRunWithABusyModel(t *testing.T) {
 			"--model", "m", "--model-timeout", c.timeout, "--output", "json"}
 		var out, errs strings.Builder
 		code := runCommand(t.Context(), args, &out, &errs)
-		var said runResult
+		var said localrun.Result
 		if err := json.Unmarshal([]byte(out.String()), &said); err != nil || code != cli.ExitFailed ||
 			!strings.Contains(said.Reason, want) || !strings.Contains(errs.String(), want) {
 			t.Errorf("exit %d, %v, want %q:\n%s\n%s", code, err, want, &out, &errs)
@@ -359,7 +362,7 @@ func TestRunThatPassesLater(t *testing.T) {
 	code := runCommand(t.Context(), []string{"run", "--repo", testedClone(t), "--issue", "Write a file", "--free",
 		"--model-url", url, "--model", "m", "--approaches", "1", "--output", "json",
 		"--test", onceRed + red + "; test ! -e a.txt || test $(wc -l <$XDG_CACHE_HOME/ran) -gt 4" + red}, &out, errs)
-	var got runResult
+	var got localrun.Result
 	if err := json.Unmarshal([]byte(out.String()), &got); err != nil || code != cli.ExitDone || !got.Passed ||
 		!got.SecondRun {
 		t.Errorf("exit %d, %v, %+v:\n%s", code, err, got, errs)
@@ -402,69 +405,6 @@ func TestRunShowsTheReview(t *testing.T) {
 			"  Not asked for (a.txt:1): Nothing asks for this word.\n"} {
 		if code != cli.ExitDone || strings.Count(out.String(), want) != 1 {
 			t.Errorf("exit %d, %s, want %q:\n%s", code, &errs, want, &out)
-		}
-	}
-}
-
-// A run without output reports that after a minute, two and four, and starts over after other output.
-func TestQuietIsTold(t *testing.T) {
-	start := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
-	q := quiet{since: start}
-	var told []time.Duration
-	for after := time.Duration(0); after < 10*time.Minute; after += 30 * time.Second {
-		if passed := q.due(start.Add(after)); passed > 0 {
-			told = append(told, passed)
-		}
-	}
-	if want := []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute}; !slices.Equal(told, want) {
-		t.Errorf("told after %v, want %v", told, want)
-	}
-}
-
-// A run without a tool call reports that the model can't call tools, unless its calls were malformed or truncated, or
-// the provider withheld its answers.
-func TestReasonWithoutCalls(t *testing.T) {
-	const unread, cut = agent.CallsUnread + "a string has no end, at byte 9", agent.AnswersCut + "8192 tokens"
-	const withheld = "the model's provider withheld the answer (content filter)"
-	for _, c := range []struct {
-		attempt string
-		outcome sia.AttemptOutcome
-		cut     int
-		want    string
-	}{
-		{"it gave up", sia.AttemptFail, 0, "the model called no tool in any of its 2 answers: take one that can call tools"},
-		{unread, sia.AttemptError, 0, unread},
-		{cut, sia.AttemptError, 2, cut},
-		{withheld, sia.AttemptError, 0, withheld},
-		{"3 of 4 credits are spent, and the rest does not cover another call", sia.AttemptCheckpoint, 2, "2 of the model's " +
-			"2 answers were cut off at their length, before it called a tool: let it reason less, or set max_output of the " +
-			"model higher in the file of --config"},
-	} {
-		task := sia.Task{Attempts: []sia.Attempt{{Reason: c.attempt, Outcome: c.outcome}}}
-		if got := withoutCalls(2, c.cut, task); got != c.want {
-			t.Errorf("%q is told as %q", c.attempt, got)
-		}
-	}
-}
-
-// A slow check reports its current step.
-func TestStepIsTold(t *testing.T) {
-	r := &localRun{job: localJob{settings: sia.Settings{Agent: sia.AgentSettings{Test: "make test",
-		Setup: []string{"make deps"}}}}}
-	attempt := sia.Task{Pending: map[string]sia.EffectKind{"1": sia.DoAttempt}}
-	for kind, want := range map[string]string{
-		"builtin": "an attempt prepares its checkout, or the model has not answered yet",
-		"command": "an attempt prepares its checkout, or the agent's command runs",
-	} {
-		r.job.settings.Agent.Kind = kind
-		if got := r.waitsFor(attempt); got != want {
-			t.Errorf("waits for %q, want %q", got, want)
-		}
-	}
-	for command, want := range map[string]string{"make deps": "setup: make deps", "make test": "the check: make test"} {
-		r.begins(command)
-		if got := r.waitsFor(sia.Task{}); got != want {
-			t.Errorf("waits for %q, want %q", got, want)
 		}
 	}
 }

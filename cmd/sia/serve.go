@@ -12,6 +12,7 @@ import (
 	"github.com/sia-bot/sia/app/web/setup"
 	"github.com/sia-bot/sia/app/web/signin"
 	"github.com/sia-bot/sia/cmd/internal/cli"
+	"github.com/sia-bot/sia/lab/replay"
 )
 
 type serveCmd struct {
@@ -35,7 +36,7 @@ func (c *serveCmd) Run(e *cli.Env) (err error) {
 		return err
 	}
 	o := app.Options{Logger: e.Logger, Sandbox: sandbox.Options{Self: cli.ForwardCommand()}, ProbeModels: true,
-		Version: ownVersion(), Duels: duelsOf(c.Dir)}
+		Version: ownVersion(), Duels: replay.DuelsIn(c.Dir)}
 	if len(config.Roles) == 0 && !config.GitHub.Named() && config.Private != "" {
 		var ready bool
 		if config, ready, err = setUpFirst(e, config, &o); err != nil || !ready {

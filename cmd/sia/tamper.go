@@ -7,6 +7,7 @@ import (
 
 	"github.com/sia-bot/sia/agent/testrun/evidence"
 	"github.com/sia-bot/sia/cmd/internal/cli"
+	"github.com/sia-bot/sia/cmd/internal/localgit"
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/tamper"
@@ -59,18 +60,18 @@ type tamperFinding struct {
 
 // Run examines the difference, or each commit.
 func (c *tamperCmd) Run(e *cli.Env) error {
-	git := localGit{dir: c.Repo}
+	git := localgit.At(c.Repo)
 	var whole [2]string
 	for i, name := range []string{c.Base, c.Head} {
 		var err error
-		if whole[i], err = git.commit(e.Ctx, name); err != nil {
+		if whole[i], err = git.Commit(e.Ctx, name); err != nil {
 			return err
 		}
 	}
 	pairs := [][2]string{whole}
 	if c.Each {
 		var err error
-		if pairs, err = git.commits(e.Ctx, c.Base, c.Head); err != nil {
+		if pairs, err = git.Commits(e.Ctx, c.Base, c.Head); err != nil {
 			return err
 		}
 	}
@@ -103,7 +104,7 @@ func (c *tamperCmd) looker(e *cli.Env) (*evidence.Looker, error) {
 	if c.Tests == "" {
 		return nil, nil //nolint:nilnil // nil: no tests requested
 	}
-	box, err := replaySandbox(e.Ctx, e.Logger, reportCompiling(e))
+	box, err := cli.OpenTestSandbox(e.Ctx, e.Logger, e.ReportCompiling)
 	if err != nil {
 		return nil, err
 	}
@@ -111,9 +112,9 @@ func (c *tamperCmd) looker(e *cli.Env) (*evidence.Looker, error) {
 }
 
 // report examines the difference between two commits.
-func (c *tamperCmd) report(e *cli.Env, git localGit, looker *evidence.Looker, p [2]string) (tamperReport, error) {
+func (c *tamperCmd) report(e *cli.Env, git localgit.Repo, looker *evidence.Looker, p [2]string) (tamperReport, error) {
 	rep := tamperReport{Base: p[0], Head: p[1], Asks: "nobody", Findings: []tamperFinding{}}
-	changes, err := git.changes(e.Ctx, p[0], p[1])
+	changes, err := git.Changes(e.Ctx, p[0], p[1])
 	if err != nil {
 		return rep, err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sia-bot/sia/agent/testrun/evidence"
 	"github.com/sia-bot/sia/cmd/internal/cli"
+	"github.com/sia-bot/sia/cmd/internal/localgit"
 )
 
 // BenchmarkWeakened plants weakenings in small repositories and counts those that `sia tamper --tests` asks somebody
@@ -120,11 +121,11 @@ func (e weakenEnv) weaken(b *testing.B, a *txtar.Archive, only string) {
 		}
 		c := &tamperCmd{Repo: repo.dir}
 		commits := [2]string{begin, repo.commit()}
-		text, err := c.report(e.Env, localGit{dir: repo.dir}, nil, commits)
+		text, err := c.report(e.Env, localgit.At(repo.dir), nil, commits)
 		if err != nil {
 			b.Fatal(err)
 		}
-		rep, err := c.report(e.Env, localGit{dir: repo.dir}, e.looker, commits)
+		rep, err := c.report(e.Env, localgit.At(repo.dir), e.looker, commits)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -17,12 +17,14 @@
 //     are removed (choice.go, gotrim.go); otherwise the whole file stays as in the parent. Both trees and every
 //     attempt have the same tests: a task lists what was removed.
 //   - A [Folder] stores candidates, tasks and runs, so that a kill loses at most one candidate.
+//   - A [Source] is the repository: a clone on this machine, or a repository of a server. It has the settings, the
+//     policies, the history and the tasks.
 //   - A [Player] makes an attempt at a task as of that commit: the coder gets a work tree without
 //     the history and without the tests.
 //
 // Everything from a repository runs in the sandbox, without a network. An earlier step fetches the dependencies of
 // tests, and reaches only the registries.
 //
-// The package may import gitops, agent, agent/testrun, sia and what they import. It does not use the database: app
-// provides the issues. Start reading at task.go, then mine.go and verify.go.
+// The package may import gitops, agent, agent/testrun, policies, sia, sia/config and what they import. It does not use
+// the database: app provides a server's repository ([Server]). Start reading at task.go, then mine.go and verify.go.
 package replay

@@ -60,13 +60,17 @@ type Folder struct{ dir string }
 // OpenFolder opens the folder of a repository below data, or creates it. The name is owner/name, or another
 // unique name of the repository.
 func OpenFolder(data, repository string) (*Folder, error) {
-	f := &Folder{dir: filepath.Join(data, "replay", url.PathEscape(repository))}
+	f := folderOf(data, repository)
 	for _, sub := range []string{"candidates", "tasks", "cache"} {
 		if err := os.MkdirAll(filepath.Join(f.dir, sub), 0o700); err != nil {
 			return nil, fmt.Errorf("open replay folder: %w", err)
 		}
 	}
 	return f, nil
+}
+
+func folderOf(data, repository string) *Folder {
+	return &Folder{dir: filepath.Join(data, "replay", url.PathEscape(repository))}
 }
 
 // Path returns the folder's path.

@@ -117,3 +117,16 @@ func Duels(runs []Result, present, candidate string) (won, lost int) {
 	}
 	return won, lost
 }
+
+// DuelsIn returns a function that counts the tasks replayed in a repository, as [Duels] does. Its folder is below data;
+// without one, there are none.
+func DuelsIn(data string) func(repo, present, candidate string) (won, lost int, err error) {
+	return func(repo, present, candidate string) (won, lost int, err error) {
+		runs, err := folderOf(data, repo).Runs()
+		if err != nil {
+			return 0, 0, err
+		}
+		won, lost = Duels(runs, present, candidate)
+		return won, lost, nil
+	}
+}

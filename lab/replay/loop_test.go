@@ -28,4 +28,7 @@ func TestDuels(t *testing.T) {
 	if won, lost := replay.Duels(runs, was, now); won != 2 || lost != 1 { // won and half; lost
 		t.Errorf("won %d and lost %d", won, lost)
 	}
+	if won, lost, err := replay.DuelsIn(t.TempDir())("ada/shop", "now", "changed"); won+lost > 0 || err != nil {
+		t.Errorf("a repository without a folder has %d won, %d lost, %v", won, lost, err)
+	}
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/agent/sandbox"
-	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/lab/replay"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sim/scripted"
@@ -211,34 +210,5 @@ func TestFolder(t *testing.T) {
 	all, err := f.Runs()
 	if err != nil || len(all) != 2 || all[0].Variant != "a" || all[1].Variant != "c" {
 		t.Errorf("runs %+v, %v", all, err)
-	}
-}
-
-// TestTasksIn reads tasks from a clone's memory branch.
-func TestTasksIn(t *testing.T) {
-	c := newClone(t)
-	c.commit("Begin", map[string]string{"README.md": "Hello.\n"})
-	tasks, broken, err := replay.TasksIn(t.Context(), c.open(), "sia-memory")
-	if err != nil || len(tasks)+len(broken) > 0 {
-		t.Errorf("without the branch: %v %v %v", tasks, broken, err)
-	}
-	sha := c.git("rev-parse", "HEAD")
-	task := replay.Task{Version: 1, ID: sha[:12], Commit: sha, Parent: sha, Language: "go", Tests: []string{"a_test.go"},
-		Failing: []string{".::TestA"}}
-	text, err := task.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.git("checkout", "--quiet", "-b", "sia-memory")
-	c.commit("Remember", map[string]string{task.MemoryPath(): string(text), replay.MemoryDir + "/bad.json": "{"})
-	c.git("checkout", "--quiet", "main")
-	h, err := gitops.OpenHistory(c.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer h.Close()
-	tasks, broken, err = replay.TasksIn(t.Context(), h, "sia-memory")
-	if err != nil || len(tasks) != 1 || tasks[0].ID != task.ID || len(broken) != 1 {
-		t.Errorf("tasks %v, broken %v, %v", tasks, broken, err)
 	}
 }

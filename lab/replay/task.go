@@ -41,6 +41,8 @@ type Task struct {
 	Issue int       `json:"issue,omitempty"` // that the commit closes; 0: none
 	Files []string  `json:"files"`           // changed by Commit, without tests
 	Mined time.Time `json:"mined"`
+
+	Remembered bool `json:"-"` // a [Source] found it on the memory branch only
 }
 
 // ReadTask reads a task from JSON. Invalid tasks are an error.
@@ -128,23 +130,15 @@ func ReadTasks(found map[string][]byte) (tasks []Task, broken []string) {
 	return tasks, broken
 }
 
-// TasksIn returns the tasks on a clone's memory branch.
-func TasksIn(ctx context.Context, h *gitops.History, branch string) (tasks []Task, broken []string, err error) {
+// tasksIn returns the tasks on a clone's memory branch.
+func tasksIn(ctx context.Context, h *gitops.History, branch string) (tasks []Task, broken []string, err error) {
 	head, err := h.Branch(branch)
-	if err != nil || head == "" {
-		return nil, nil, err
-	}
-	all, err := h.Files(ctx, head)
 	if err != nil {
 		return nil, nil, err
 	}
-	found := map[string][]byte{}
-	for p, f := range all {
-		if strings.HasPrefix(p, MemoryDir+"/") && !f.Link {
-			if found[p], err = h.Blob(f.ID, maxKept); err != nil {
-				return nil, nil, err
-			}
-		}
+	found, err := filesAt(ctx, h, head, maxKept, func(p string) bool { return strings.HasPrefix(p, MemoryDir+"/") })
+	if err != nil {
+		return nil, nil, err
 	}
 	tasks, broken = ReadTasks(found)
 	return tasks, broken, nil

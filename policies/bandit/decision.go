@@ -36,13 +36,13 @@ type Request struct {
 
 // Decision is a choice with its basis. It is logged before it takes effect.
 type Decision struct {
-	Choice     string   `json:"choice"`     // "" when nothing is left to try
-	Options    []Option `json:"options"`    // in order of preference
-	Explored   bool     `json:"explored"`   // Choice is not the best, by exploration
-	Propensity float64  `json:"propensity"` // probability with which Choice was chosen
-	Policy     string   `json:"policy"`     // id of the policy in force
-	Learned    int      `json:"learned"`    // number of outcomes that the learner had observed
-	Reason     string   `json:"reason"`     // for display; empty for a terse request
+	Choice     string   // "" when nothing is left to try
+	Options    []Option // in order of preference
+	Explored   bool     // Choice is not the best, by exploration
+	Propensity float64  // probability with which Choice was chosen
+	Policy     string   // id of the policy in force
+	Learned    int      // number of outcomes that the learner had observed
+	Reason     string   // for display; empty for a terse request
 }
 
 // Option is one technique that could be chosen.
@@ -74,15 +74,15 @@ type Tally struct {
 // Outcome is the outcome of a decision: whether the attempt's checks passed. An attempt that ended for infrastructure
 // reasons is not an outcome; one that exceeded its own time limit is a failure.
 type Outcome struct {
-	Org       string  `json:"org"`
-	Repo      string  `json:"repo"`
-	Pattern   string  `json:"pattern"`
-	Technique string  `json:"technique"`
-	Resolved  bool    `json:"resolved"`
-	Attempt   int     `json:"attempt"`           // as in the request
-	Z         float64 `json:"z"`                 // as in the decision's option
-	Imported  Tally   `json:"imported,omitzero"` // as in the request's candidate
+	Org       string
+	Repo      string
+	Pattern   string
+	Technique string
+	Resolved  bool
+	Attempt   int     // as in the request
+	Z         float64 // as in the decision's option
+	Imported  Tally   // as in the request's candidate
 	// Confidence is that of the diagnosis. It is learned right before the outcome. Nil means that it was learned already,
 	// or that there is none.
-	Confidence map[string]float64 `json:"confidence,omitempty"`
+	Confidence map[string]float64
 }

@@ -3,17 +3,15 @@ package coder
 // Outcome is the outcome of one attempt: whether its checks passed. An attempt that ended for infrastructure reasons is
 // not an outcome; one that exceeded its own time limit is a failure.
 type Outcome struct {
-	Task     string  `json:"task"` // unique within Org and Repo
-	Org      string  `json:"org"`  // the account that owns the repository
-	Repo     string  `json:"repo"` // any name that is unique in Org
-	Kind     string  `json:"kind"` // kind of task; empty is a kind, too
-	Coder    string  `json:"coder"`
-	Cost     float64 `json:"cost"` // credits; 1 credit is 0.01 USD; not above 0: unknown
-	Resolved bool    `json:"resolved"`
-	// Failed are the coders that had failed on this task before, in order.
-	Failed []string `json:"failed,omitempty"`
-	// Changed: its instructions differ from those of the failed attempts before.
-	Changed bool `json:"changed,omitempty"`
+	Task     string // unique within Org and Repo
+	Org      string // the account that owns the repository
+	Repo     string // any name that is unique in Org
+	Kind     string // kind of task; empty is a kind, too
+	Coder    string
+	Cost     float64 // credits; 1 credit is 0.01 USD; not above 0: unknown
+	Resolved bool
+	Failed   []string // coders that had failed on this task before, in order
+	Changed  bool     // its instructions differ from those of the failed attempts before
 }
 
 // Candidate is a coder that may be chosen.
@@ -46,14 +44,13 @@ type Request struct {
 
 // Decision is the choice of a coder with its basis. It is logged before it takes effect.
 type Decision struct {
-	Choice     string   `json:"choice"`     // "" when no remaining coder justifies its cost
-	Together   float64  `json:"together"`   // probability that one of the racers resolves it; 0: no race
-	Stop       bool     `json:"stop"`       // Choice is ""
-	Options    []Option `json:"options"`    // in order of preference
-	Explored   bool     `json:"explored"`   // Choice is not the best, by exploration
-	Propensity float64  `json:"propensity"` // probability with which Choice was chosen
-	Learned    int      `json:"learned"`    // number of outcomes that the learner had observed
-	Reason     string   `json:"reason"`     // for display; empty for a terse request
+	Choice     string   // "" when no remaining coder justifies its cost
+	Together   float64  // probability that one of the racers resolves it; 0: no race
+	Options    []Option // in order of preference
+	Explored   bool     // Choice is not the best, by exploration
+	Propensity float64  // probability with which Choice was chosen
+	Learned    int      // number of outcomes that the learner had observed
+	Reason     string   // for display; empty for a terse request
 }
 
 // Option is one candidate.

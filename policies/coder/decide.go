@@ -41,7 +41,7 @@ func (l *Learner) Decide(r Request) Decision {
 	}
 	chosen := l.choose(d.Options[:worth], r)
 	if chosen < 0 {
-		d.Stop, d.Propensity = true, 1
+		d.Propensity = 1
 	} else {
 		c := d.Options[chosen]
 		d.Choice, d.Propensity, d.Explored = c.Coder, c.Propensity, chosen > 0

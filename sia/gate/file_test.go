@@ -173,6 +173,8 @@ func TestUnreadFiles(t *testing.T) {
 		"brackets":       "on: push" + aJob + "x: " + strings.Repeat("[", 1000) + strings.Repeat("]", 1000),
 		"items":          "on: push" + aJob + "x:\n  " + strings.Repeat("- ", 1000),
 		"aliases":        "on: push" + aJob + bomb,
+		"long aliases": "on: push" + aJob + "x: &x " + strings.Repeat("x", 20_000) + "\ny: [" +
+			strings.Repeat("*x, ", 5000) + "]\n",
 		"an alias of it": "on: push" + aJob + "x: &x {y: *x}\n",
 		"keys twice":     "on: push\non: pull_request" + aJob,
 	} {

@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,16 +11,25 @@ var (
 	reviewGate = regexp.MustCompile(`(?i)^(tide$|wip$|reviewable\b|code-review/reviewable$|pullapprove\b|policy-bot\b|` +
 		`mergeable$|easycla$|copilot-pull-request-reviewer$)`)
 	// forbids matches the text of a service that builds only for its members, or only after something is signed.
-	forbids = regexp.MustCompile(`(?i)\b(authori[sz](ation|e)\b|not a (team )?member|not a collaborator|` +
+	forbids = regexp.MustCompile(`(?i)\b(authori[sz]ation (is )?required|` +
+		`(needs?|has|must|required) (to )?(be )?authori[sz]ed?\b|not authori[sz]ed|not a (team )?member|not a collaborator|` +
 		`(contributor )?licen[sc]e agreement|CLA\b|(not|sign) .{0,20}\bsigned\b)`)
 	// ofChange matches words of paperwork that the change itself may lack, so that another attempt can add it.
 	ofChange = regexp.MustCompile(`(?i)^(changelogs?|licen[sc](e|es|ing))$`)
 )
 
-// isForbidden reports whether a service says that it may not run a check.
+// isForbidden reports whether a service says that it may not run a check. What a failed test or a compiler prints is
+// not the service's word.
 func (c check) isForbidden() bool {
-	return c.run.WorkflowRun == 0 && c.app != workflowApp && forbids.MatchString(cmp.Or(c.said, c.run.Telling))
+	if c.run.WorkflowRun != 0 || c.app == workflowApp {
+		return false
+	}
+	return forbids.MatchString(c.said) || c.said == "" && len(c.run.Failed) == 0 && refusalClasses[c.run.Class] &&
+		forbids.MatchString(c.run.Telling)
 }
+
+// refusalClasses are the failure classes that a service's refusal to run may have.
+var refusalClasses = map[string]bool{"": true, "unknown": true, "permission_or_credentials": true}
 
 // maxSaid is the maximum length of a quote of a status's description, in characters.
 const maxSaid = 200

@@ -32,6 +32,10 @@ func TestForm(t *testing.T) {
 		r.App, r.Status, r.StartedAt = slug, status, noon.Add(-5*time.Minute)
 		return input(job(1, 7, 1, "test", "success"), r)
 	}
+	telling := func(in Input, class, line string) Input {
+		in.Runs[1].Read, in.Runs[1].Class, in.Runs[1].Telling = true, class, line
+		return in
+	}
 	waived := func(in Input, names ...string) Input { in.Waived = names; return in }
 	young := func(in Input) Input { in.Runs, in.Since = nil, noon.Add(-5*time.Minute); return in }
 	const noCheckout = "steps: [{uses: amannn/action-semantic-pull-request@v6}]"
@@ -45,6 +49,12 @@ func TestForm(t *testing.T) {
 		{"a preview that its service does not allow", says("Vercel", "failure", "Authorization required to deploy."), blocked,
 			"Vercel failed, and asks a person: “Authorization required to deploy.”"},
 		{"who is no member", says("ci/x", "error", "ada is not a member of the team"), blocked, ""},
+		{"its app says so", telling(app("vercel", "Vercel", "completed", "failure"), "unknown",
+			"Authorization required to deploy."), blocked, "Authorization required"},
+		{"a test of another CI about it", telling(app("circleci-checks", "test", "completed", "failure"), "test_failure",
+			"FAIL src/authorization.test.ts: ada is not a collaborator"), red, "test (circleci-checks) failed"},
+		{"a test whose class is not known", telling(app("circleci-checks", "test", "completed", "failure"), "unknown",
+			"authorization header is missing"), red, "test (circleci-checks) failed"},
 		{"a preview that does not build", says("Vercel", "failure", "Deployment has failed"), red, "Vercel failed"},
 		{"a draft's app", app("wip", "WIP", "in_progress", ""), blocked, "WIP waits for a person"},
 		{"a reviewing model has time", says("CodeRabbit", "pending", "Review in progress"), pending, ""},

@@ -16,8 +16,8 @@ type Agreement struct {
 	tags, words []string // tags and words that lessons of two repositories share
 }
 
-// agreeingKinds are the kinds of lessons that may apply elsewhere, too. How well a tool or a model does is known only
-// where it was tried.
+// agreeingKinds are the kinds of lessons that may apply elsewhere, too. How well a tool does is known only where
+// it was tried.
 var agreeingKinds = []Kind{Workaround, Success, Mistake, Discovery}
 
 // Agreements returns the agreements among repositories, highest confidence first. lessons are those of all

@@ -95,7 +95,7 @@ func (want ChooseOptions) Usable(f SearchHit) bool {
 		need = 1
 	}
 	own := f.From.Source == FromOutcome && f.From.Task == want.Task // its attempts have it already
-	return !own && f.Live() && f.Kind != Model && f.Confidence(want.Now) >= want.MinConfidence && f.Shared >= need &&
+	return !own && f.Live() && f.Confidence(want.Now) >= want.MinConfidence && f.Shared >= need &&
 		f.Rank > 0
 }
 

@@ -37,8 +37,6 @@ func TestChoose(t *testing.T) {
 	bad.Bad, bad.CountedAt = 3, now
 	archived := tax
 	archived.State = Archived
-	model := tax
-	model.Kind = Model
 	contrary := fresh("g", "Don't round tax half to even.")
 	thin, person := found(tax, 1), found(tax, 1)
 	thin.Shared, person.Shared = 1, 1
@@ -58,7 +56,7 @@ func TestChoose(t *testing.T) {
 			[]string{putBehind, sms.Text}},
 		{"not what hardly fits", []SearchHit{found(mail, 5), found(tax, .5)}, []string{putBehind}},
 		{"not what is too unsure", []SearchHit{found(bad, 5), found(tax, 1)}, []string{tax.Text}},
-		{"not what is archived, nor about models", []SearchHit{found(archived, 5), found(model, 5)}, nil},
+		{"not what is archived", []SearchHit{found(archived, 5)}, nil},
 		{"not both of two that contradict", []SearchHit{found(tax, 5), found(contrary, 4.9)}, []string{tax.Text}},
 		{"not what the task itself taught, but what a person taught there", []SearchHit{own, hers}, []string{putBehind}},
 		{"not for one word", []SearchHit{thin}, nil},
@@ -128,7 +126,7 @@ func TestChooseProperties(t *testing.T) {
 			t.Fatalf("%d of at most %d", len(both), want.Most)
 		}
 		for i, l := range both {
-			if !l.Live() || l.Kind == Model || l.Confidence(want.Now) < .5 {
+			if !l.Live() || l.Confidence(want.Now) < .5 {
 				t.Fatalf("told: %+v", l)
 			}
 			for _, o := range both[:i] {

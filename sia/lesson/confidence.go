@@ -74,16 +74,6 @@ func (l Lesson) Confidence(now time.Time) float64 {
 	return .5 + (good-bad)/(2+good+bad)/2
 }
 
-// Passed returns the share of attempts that passed, 0–1, of a lesson about a model; the latest count most. It is not a
-// confidence: the lesson advises nothing.
-func (l Lesson) Passed(now time.Time) float64 {
-	good, bad := l.Counts(now)
-	if good+bad == 0 {
-		return 0
-	}
-	return good / (good + bad)
-}
-
 // Lower returns the 20 % quantile of that distribution: with a probability of 80 % the lesson is at least this good.
 func (l Lesson) Lower(now time.Time) float64 {
 	good, bad := l.Counts(now)
@@ -104,7 +94,7 @@ func (l Lesson) Count(good, bad float64, at time.Time) Lesson {
 // UpdateState promotes, demotes, archives or revives a lesson by its evidence at a time. why describes the change for
 // display; "" for none. Forgotten and merged lessons and those that a user archived are unchanged.
 func (l Lesson) UpdateState(now time.Time) (_ Lesson, why string) {
-	if l.State == Forgotten || l.State == Merged || l.Kind == Model || l.State == Archived && l.ArchivedByHand {
+	if l.State == Forgotten || l.State == Merged || l.State == Archived && l.ArchivedByHand {
 		return l, ""
 	}
 	was := l.State

@@ -122,7 +122,7 @@ func TestUpdateState(t *testing.T) {
 		}
 		good, bad := l.Counts(now)
 		switch {
-		case l.State == Forgotten || l.State == Merged || l.Kind == Model:
+		case l.State == Forgotten || l.State == Merged:
 			if s.State != l.State {
 				t.Fatalf("%s became %s", l.State, s.State)
 			}

@@ -50,9 +50,11 @@ func Edits(repo int64, before []Lesson, after MarkdownFile) []Edit {
 		switch {
 		case !shown && state[l.ID] == Merged: // replaced by another lesson
 		case !shown:
-			edits = append(edits, Edit{Kind: Added, Lesson: l})
+			if _, ok := l.Upgrade(); ok {
+				edits = append(edits, Edit{Kind: Added, Lesson: l})
+			}
 		default:
-			if l.Kind == "" {
+			if l.Kind == "" || l.Kind == Model {
 				l.Kind = was.Kind
 			}
 			if !sameWords(l, was) || !sameLabels(l, was) || l.State != was.State {
@@ -160,7 +162,7 @@ func (l Lesson) ownedBy(by sia.Actor, now time.Time) Lesson {
 	l.From.Source, l.From.By, l.State = FromPerson, by, Active
 	l.Good, l.Bad, l.CountedAt, l.LastSeen, l.CreatedAt, l.Occurrences = PersonWeight, 0, now, now, now, 1
 	l.Conflicts, l.ArchivedByHand = nil, false // they were about the old words
-	if l.Kind == "" {
+	if l.Kind == "" || l.Kind == Model {
 		l.Kind = Discovery
 	}
 	words := Words(l.Text+" "+l.Context+" "+l.Correction, maxWords)

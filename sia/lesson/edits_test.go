@@ -1,6 +1,9 @@
 package lesson_test
 
 import (
+	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -215,5 +218,104 @@ func TestForgottenComesBackByAPerson(t *testing.T) {
 	if l := after[len(after)-1]; l.State != lesson.Active || l.From.Source != lesson.FromPerson ||
 		l.Text != after[0].Text {
 		t.Errorf("got %+v", l)
+	}
+}
+
+// Of an earlier version's section "Models", which counted how agents did, only people's text is left: paragraphs stay,
+// notes go where those on other lessons that are gone go, and lessons and bullets are lessons that people taught.
+func TestModelsOfEarlierVersions(t *testing.T) {
+	const repo, first, second = 1005, "fdd52c815ac0", lesson.ID("735256b2e164")
+	now := time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
+	read := func(name string) []byte {
+		b, err := os.ReadFile(filepath.Join("testdata", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	before, _, err := lesson.ParseJSON(repo, read("models.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var current []lesson.Lesson
+	known := map[lesson.ID]lesson.Lesson{}
+	for _, l := range before {
+		if l, ok := l.Upgrade(); ok {
+			current = append(current, l)
+			known[l.ID] = l
+		}
+	}
+	if len(current) != 2 || known[second].Kind != lesson.Discovery {
+		t.Fatalf("left are %+v", current)
+	}
+	for _, tt := range []struct {
+		name, old, new string
+		before         []lesson.Lesson // as last written; nil: unknown
+		want           []string        // texts of changed lessons
+		gone           string          // what is not in the file any more
+	}{
+		{name: "unchanged", before: before},
+		{name: "without a record of what was written"},
+		{name: "a bullet", before: before, old: "## Models\n", new: "## Models\n\n- It is slow on Mondays.\n",
+			want: []string{"It is slow on Mondays."}, gone: "\n- It is slow"},
+		{name: "SIA's words changed", before: before, old: "does at first attempts.", new: "needs help at first attempts.",
+			want: []string{"How `builtin/coder` needs help at first attempts."}, gone: "### Lesson " + first},
+		{name: "a person's words changed", before: before, old: "forgets the changelog.", new: "forgets the tests.",
+			want: []string{"The small model forgets the tests.", "The small model forgets the changelog."},
+			gone: "### Lesson " + string(second)},
+		{name: "another kind's lesson moved there", before: before, old: "## What worked\n\n", new: ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			file := strings.Replace(string(read("models.md")), tt.old, tt.new, 1)
+			s, err := lesson.Parse(repo, []byte(file))
+			if err != nil || len(s.Problems) > 0 {
+				t.Fatal(err, s.Problems)
+			}
+			was := tt.before
+			if was == nil {
+				was = current
+			}
+			all := maps.Clone(known)
+			var got []string
+			for _, e := range lesson.Edits(repo, was, s) {
+				for _, l := range e.Apply(all, ana, now) {
+					if all[l.ID] = l; l.Kind == lesson.Model {
+						t.Errorf("it has the kind of earlier versions: %+v", l)
+					}
+					got = append(got, l.Text)
+				}
+			}
+			if d := cmp.Diff(tt.want, got); d != "" {
+				t.Error(d)
+			}
+			kept := slices.Collect(maps.Values(all))
+			next, err := lesson.Markdown(repo, kept, []byte(file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range append(tt.want[:min(1, len(tt.want))], "## Models\n\nWe pay for the small model only.\n\n## ",
+				"On lesson "+first, "Ana: that was before the rate limit.", "## Good to know\n\n### Lesson ") {
+				if !strings.Contains(string(next), want) {
+					t.Errorf("it lacks %q:\n%s", want, next)
+				}
+			}
+			for _, gone := range []string{"- **Lesson:** How `builtin/coder` does", tt.gone} {
+				if gone != "" && strings.Contains(string(next), gone) {
+					t.Errorf("it has %q:\n%s", gone, next)
+				}
+			}
+			if again, err := lesson.Markdown(repo, kept, next); err != nil || string(again) != string(next) {
+				t.Error("writing again changed the file: ", cmp.Diff(string(next), string(again)), err)
+			}
+			again, err := lesson.Parse(repo, next)
+			if edits := lesson.Edits(repo, kept, again); err != nil || len(edits)+len(again.Problems) > 0 {
+				t.Errorf("nobody edited it, but %+v, %v, %v", edits, again.Problems, err)
+			}
+		})
+	}
+	only := strings.Replace(string(read("models.md")), "We pay for the small model only.\n", "", 1)
+	next, err := lesson.Markdown(repo, current, []byte(only))
+	if err != nil || strings.Contains(string(next), "## Models") {
+		t.Errorf("the section stands there without anybody's text: %v\n%s", err, next)
 	}
 }

@@ -36,7 +36,7 @@ type extractedLesson struct {
 }
 
 // teachingOutcome is the outcome that taught a lesson, and the first evidence for it. The zero value means that no
-// outcome taught it: lessons about tools and models have evidence of their own.
+// outcome taught it: lessons about tools have evidence of their own.
 type teachingOutcome struct {
 	attempt int // number of the attempt with this outcome
 	at      time.Time
@@ -78,7 +78,6 @@ func (x *lessonExtractor) extract() {
 		x.addAnswer()
 	}
 	x.addTools()
-	x.addModels()
 	x.all = slices.DeleteFunc(x.all, func(e extractedLesson) bool { return e.sure < MinExtracted })
 }
 

@@ -153,9 +153,7 @@ func TestExtract(t *testing.T) {
 			all := extract(c.task)
 			var got []string
 			for _, l := range all {
-				if l.Kind != Model {
-					got = append(got, string(l.Kind)+": "+l.Told())
-				}
+				got = append(got, string(l.Kind)+": "+l.Told())
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Error(diff)
@@ -169,7 +167,7 @@ func TestExtract(t *testing.T) {
 				attempt, id, _ := strings.Cut(attempt, "/")
 				taught = append(taught, attempt+": "+e.Why)
 				i := slices.IndexFunc(all, func(l Lesson) bool { return l.ID == e.Lesson && id == string(l.ID) })
-				if i < 0 || e.Good != 1 || e.Bad != 0 || e.Arm != NoArm || all[i].Kind == Model || e.At.IsZero() {
+				if i < 0 || e.Good != 1 || e.Bad != 0 || e.Arm != NoArm || e.At.IsZero() {
 					t.Errorf("%+v", e)
 				}
 			}
@@ -287,13 +285,12 @@ func TestCasesForTests(t *testing.T) {
 	if got := NewTaught(7, "c", "Run make test before you push.", sia.Actor{}, sia.Task{}, start).Test(); got != "" {
 		t.Errorf("what a person taught is a case for tests: %q", got)
 	}
-	told := Refs(extract(resolved()))
-	if told[0].Test != "" || told[2].Test == "" { // the first are about models
+	if told := Refs(extract(resolved())); told[0].Test == "" {
 		t.Errorf("told %+v", told)
 	}
 }
 
-func TestToolsAndModels(t *testing.T) {
+func TestTools(t *testing.T) {
 	m := Material{Task: resolved(), Now: start,
 		Tools: []ToolUse{
 			{"apply_patch", 8, 6, "hunk 2 does not match mail.go", "edit"}, {"edit", 9, 1, "", ""}, {"run", 4, 4, "", ""},
@@ -307,11 +304,6 @@ func TestToolsAndModels(t *testing.T) {
 			"its error, and after a second failure use `edit`, which worked instead." {
 		t.Errorf("tools: %+v", got)
 	}
-	models := of(Extract(m), Model)
-	if len(models) != 2 || models[0].Text != "How `builtin/x` does at first attempts." ||
-		models[1].Text != "How `builtin/x` does at attempts after missing-credentials." {
-		t.Errorf("models: %+v", models)
-	}
 	var got []string
 	for _, e := range OutcomeEvidence(m) {
 		got = append(got, fmt.Sprintf("%s %+g %+g %s", e.Key, e.Good, e.Bad, e.Arm))
@@ -320,8 +312,7 @@ func TestToolsAndModels(t *testing.T) {
 		}
 	}
 	want := []string{
-		"attempt/7-1/aaaaaaaaaaaa +0 +1 told", "model/7-1/1 +0 +1 ",
-		"attempt/7-1/bbbbbbbbbbbb +1 +0 withheld", "model/7-1/2 +1 +0 ",
+		"attempt/7-1/aaaaaaaaaaaa +0 +1 told", "attempt/7-1/bbbbbbbbbbbb +1 +0 withheld",
 		"tool/7-1/apply_patch +1 +0 ", "tool/7-1/edit +0 +1 ",
 		"taught/7-1/2/" + string(of(Extract(m), Workaround)[0].ID) + " +1 +0 ",
 	}

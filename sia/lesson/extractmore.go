@@ -123,35 +123,3 @@ func (x *lessonExtractor) addTools() {
 		}, teachingOutcome{})
 	}
 }
-
-// modelSource returns the source of the single lesson about an agent at a kind of attempt in a repository. Each attempt
-// is evidence about it.
-func modelSource(agent, at string) string { return "model/" + agent + "/" + at }
-
-// addModels adds a lesson about the agent and its model for each kind of attempt.
-func (x *lessonExtractor) addModels() {
-	for _, a := range x.Task.Attempts {
-		if a.Agent == "" || a.Outcome != sia.AttemptPass && a.Outcome != sia.AttemptFail || x.Task.Solved(a) {
-			continue
-		}
-		at := x.kindOf(a)
-		l := Lesson{Kind: Model, Text: fmt.Sprintf("How `%s` does at %s.", a.Agent, at), Tags: []string{a.Agent}}
-		if id := NewID(x.Task.Repo.ID, modelSource(a.Agent, at)); !slices.ContainsFunc(x.all,
-			func(e extractedLesson) bool { return e.ID == id }) {
-			x.add(modelSource(a.Agent, at), 1, l, teachingOutcome{})
-		}
-	}
-}
-
-// kindOf returns the kind of an attempt.
-func (x *lessonExtractor) kindOf(a sia.Attempt) string {
-	for _, iv := range slices.Backward(x.Task.Interventions) {
-		if iv.After < a.Number {
-			if _, known := patternVocabulary[iv.Diagnosis.Pattern]; known {
-				return "attempts after " + string(iv.Diagnosis.Pattern)
-			}
-			return "later attempts"
-		}
-	}
-	return "first attempts"
-}

@@ -8,7 +8,7 @@ import (
 )
 
 // OutcomeEvidence returns the evidence of a task's attempts about lessons that were given or withheld, lessons that the
-// task taught, and lessons about tools and models. The same task yields the same evidence with the same keys.
+// task taught, and lessons about tools. The same task yields the same evidence with the same keys.
 //
 // A lesson counts once per task, by the first judged attempt that got it, so that a hard task of five attempts does not
 // count five times against it. Checkpoints, errors and canceled attempts do not count.
@@ -16,7 +16,6 @@ func OutcomeEvidence(m Material) []Evidence {
 	t := m.Task
 	var all []Evidence
 	counted := map[ID]bool{}
-	x := lessonExtractor{Material: m}
 	for _, a := range t.Attempts {
 		good, why := 0.0, "failed"
 		switch a.Outcome {
@@ -39,13 +38,8 @@ func OutcomeEvidence(m Material) []Evidence {
 		}
 		count(Told, "told", a.LessonsShown)
 		count(Withheld, "not told", a.LessonsWithheld)
-		if a.Agent != "" && !t.Solved(a) {
-			all = append(all, Evidence{
-				Key: fmt.Sprintf("model/%s/%d", t.ID, a.Number), Lesson: NewID(t.Repo.ID, modelSource(a.Agent, x.kindOf(a))),
-				Good: good, Bad: 1 - good, At: a.EndedAt, Why: fmt.Sprintf("attempt %d of issue #%d %s", a.Number, t.Issue, why),
-			})
-		}
 	}
+	x := lessonExtractor{Material: m}
 	return slices.Concat(all, x.toolEvidence(), x.taughtEvidence())
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lazyregexp"
 	"github.com/sia-bot/sia/sia/text"
 )
 
@@ -31,19 +32,21 @@ func (id ID) Valid() bool {
 // Kind is the kind of a lesson.
 type Kind string
 
-// The kinds. Tool and Model lessons record how well a tool or a model does in a repository. Model lessons inform SIA
-// and its users and are given to no attempt.
+// The kinds. Tool lessons record how well a tool does in a repository.
 const (
 	Mistake    Kind = "mistake"
 	Success    Kind = "success"
 	Workaround Kind = "workaround"
 	Discovery  Kind = "discovery"
 	Tool       Kind = "tool"
-	Model      Kind = "model"
+
+	// Model is a kind of earlier versions: how an agent and its model did. No lesson of this version has it; see
+	// [Lesson.Upgrade].
+	Model Kind = "model"
 )
 
 // Kinds lists every kind in display order.
-var Kinds = []Kind{Workaround, Success, Mistake, Discovery, Tool, Model}
+var Kinds = []Kind{Workaround, Success, Mistake, Discovery, Tool}
 
 // State is the state of a lesson.
 type State string
@@ -188,6 +191,19 @@ func NewTaught(repo int64, source, words string, by sia.Actor, task sia.Task, no
 	l.Words = Words(words, maxWords)
 	return l
 }
+
+// Upgrade returns a lesson of an earlier version as one of this version. A lesson of kind [Model] in a user's words is a
+// discovery. ok is false for one in SIA's words: it counted how an agent did, and is no lesson any more.
+func (l Lesson) Upgrade() (_ Lesson, ok bool) {
+	if l.Kind != Model {
+		return l, true
+	}
+	l.Kind = Discovery
+	return l, l.From.Source != FromOutcome || !modelText.MatchString(l.Text)
+}
+
+// modelText matches the text of SIA's lessons about an agent and its model.
+var modelText = lazyregexp.New("^How `.*` does at .*\\.$")
 
 // lowerFirst returns s with its first letter in lower case, unless s begins with an acronym.
 func lowerFirst(s string) string {

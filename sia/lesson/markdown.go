@@ -30,7 +30,7 @@ var kindHeadings = map[Kind]string{
 	Mistake:    "Mistakes to avoid",
 	Discovery:  "Good to know",
 	Tool:       "Tools",
-	Model:      "Models",
+	Model:      "Models", // only read: written again, its lessons are those of [Lesson.Upgrade]
 }
 
 // fileIntro is the beginning of a new file.
@@ -57,8 +57,9 @@ func (l Lesson) hasSection() bool {
 
 // Markdown returns the new content of a repository's lessons.md, given its previous content or nil. It replaces the
 // sections of lessons where they are, appends new ones to the section of their kind, and removes bullets that became
-// lessons; users' text stays in its place. A merged lesson's place goes to the one that replaces it. If the previous
-// content cannot be parsed at all, the error is a *[BrokenFile], and the file must not be overwritten.
+// lessons; users' text stays in its place. A merged lesson's place goes to the one that replaces it. Of the section of
+// kind [Model], which earlier versions wrote, only users' text is left. If the previous content cannot be parsed at all,
+// the error is a *[BrokenFile], and the file must not be overwritten.
 func Markdown(repo int64, lessons []Lesson, previous []byte) ([]byte, error) {
 	if len(bytes.TrimSpace(previous)) == 0 {
 		previous = []byte(fileIntro)
@@ -94,7 +95,9 @@ func Markdown(repo int64, lessons []Lesson, previous []byte) ([]byte, error) {
 	w.notesOnGone(file)
 	var all []string
 	for _, s := range w.sections {
-		all = append(all, s.parts...)
+		if s.heading != kindHeadings[Model] || len(s.parts) > 1 || strings.Contains(s.parts[0], "\n") {
+			all = append(all, s.parts...)
+		}
 	}
 	return []byte(strings.Join(all, "\n\n") + "\n"), nil
 }

@@ -17,7 +17,7 @@ import (
 func Merge(lessons []Lesson, now time.Time) (changed []Lesson, evidence []Evidence) {
 	m := &lessonMerger{all: map[ID]*Lesson{}, changed: map[ID]bool{}}
 	for _, l := range lessons {
-		if l.State != Merged && l.Kind != Model {
+		if l.State != Merged {
 			l.Tags, l.Tools, l.Words, l.Conflicts = slices.Clone(l.Tags), slices.Clone(l.Tools), slices.Clone(l.Words),
 				slices.Clone(l.Conflicts)
 			m.all[l.ID] = &l

@@ -18,7 +18,7 @@ import (
 // overwritten. Files of version 1 are read ([upgradeFile]).
 const SchemaVersion = 2
 
-// File is the memory of one task, in the structure of its JSON file.
+// File is the memory of one task, in the structure of its JSON file. The tags "merge" are those of [mergeObject].
 type File struct {
 	SchemaVersion   int        `json:"schema_version"`
 	TaskID          sia.TaskID `json:"task_id"`
@@ -28,16 +28,16 @@ type File struct {
 	CreatedAt       time.Time  `json:"created_at"`
 	Status          sia.State  `json:"status"`
 	HeadSHA         string     `json:"head_sha,omitempty"`
-	Attempts        []Attempt  `json:"attempts"`
-	Learnings       []Learning `json:"learnings"`
-	PromptsTried    []Prompt   `json:"prompts_tried"`
+	Attempts        []Attempt  `json:"attempts" merge:"attempt_number,keep"`
+	Learnings       []Learning `json:"learnings" merge:"pattern effective_technique,keep"`
+	PromptsTried    []Prompt   `json:"prompts_tried" merge:"hash"`
 
-	Aftermath sia.Aftermath `json:"aftermath,omitempty"` // what users did with the pull request; absent before
-	Ratings   []Rating      `json:"ratings,omitempty"`   // ratings of the whole task
+	Aftermath sia.Aftermath `json:"aftermath,omitempty"`          // what users did with the pull request; absent before
+	Ratings   []Rating      `json:"ratings,omitempty" merge:"by"` // ratings of the whole task
 	// summary of the final review of the head; absent without one
 	FinalReview string `json:"final_review,omitempty"`
 
-	Record *Record `json:"record,omitempty"` // for programs; not in the Markdown
+	Record *Record `json:"record,omitempty" merge:"object"` // for programs; not in the Markdown
 }
 
 // Attempt is one attempt of the task.
@@ -51,23 +51,23 @@ type Attempt struct {
 	Unchanged        bool               `json:"unchanged,omitempty"` // it left a green head unchanged
 	Planning         bool               `json:"planning,omitempty"`  // it made a plan and no change
 	FailurePoint     string             `json:"failure_point"`
-	DurationMinutes  float64            `json:"duration_minutes"` // to a tenth
-	CreditsConsumed  float64            `json:"credits_consumed"` // to a thousandth
-	Intervention     *Intervention      `json:"sia_intervention"` // what SIA changed for it; null for nothing
-	DiagnosisAfter   *Diagnosis         `json:"diagnosis_after"`  // what SIA concluded from its failure; null before
+	DurationMinutes  float64            `json:"duration_minutes"`                // to a tenth
+	CreditsConsumed  float64            `json:"credits_consumed"`                // to a thousandth
+	Intervention     *Intervention      `json:"sia_intervention" merge:"object"` // what SIA changed for it; null: nothing
+	DiagnosisAfter   *Diagnosis         `json:"diagnosis_after" merge:"object"`  // what SIA concluded from its failure
 
 	HeadSHA       string   `json:"head_sha,omitempty"`
 	Signature     string   `json:"signature,omitempty"` // signatures of its failures, sorted, separated by spaces
 	FailingChecks []string `json:"failing_checks,omitempty"`
 	Signals       []string `json:"signals,omitempty"` // "name: evidence"
-	Transcript    string   `json:"transcript,omitempty"`
-	DecisionIDs   []string `json:"decision_ids,omitempty"`
+	Transcript    string   `json:"transcript,omitempty" merge:"missing"`
+	DecisionIDs   []string `json:"decision_ids,omitempty" merge:"missing"`
 	// notes for the next attempt, one line per entry; the record has them for programs
 	Ledger []string `json:"ledger,omitempty"`
 
 	Structure plan.Structure `json:"structure,omitempty"` // structure of the work; absent: a single run
 	Shape     string         `json:"shape,omitempty"`     // why this structure, or how it ended
-	Parts     []Part         `json:"parts,omitempty"`
+	Parts     []Part         `json:"parts,omitempty" merge:"number"`
 }
 
 // Intervention is what SIA changed for an attempt.
@@ -84,8 +84,8 @@ type Diagnosis struct {
 	Hypothesis    string          `json:"hypothesis,omitempty"`
 	Confidence    float64         `json:"confidence"` // 0–1
 	ReviewVerdict sia.Verdict     `json:"review_verdict,omitempty"`
-	Technique     sia.TechniqueID `json:"technique"`         // technique of the next attempt
-	Ratings       []Rating        `json:"ratings,omitempty"` // ratings of the comment that announced it
+	Technique     sia.TechniqueID `json:"technique"`                    // technique of the next attempt
+	Ratings       []Rating        `json:"ratings,omitempty" merge:"by"` // ratings of the comment that announced it
 	// instructions for the next attempt; absent once it exists
 	PromptModification string `json:"prompt_modification,omitempty"`
 }

@@ -33,7 +33,7 @@ func JSON(t sia.Task, links Links, previous []byte) ([]byte, error) {
 			return nil, err
 		}
 		if previous, err = upgradeFile(previous); err == nil {
-			ours, err = mergeFile(ours, previous)
+			ours, err = mergeObject(ours, previous, reflect.TypeFor[File]())
 		}
 		if err != nil {
 			return nil, &BrokenFile{Path: path, Err: err}
@@ -155,96 +155,42 @@ func oneOf[T ~string](field string, value T, all []T) error {
 	return fmt.Errorf("%s: %q is none of %s", field, value, strings.Join(words, ", "))
 }
 
-// mergeFile adds the parts of the previous file that ours does not have.
-func mergeFile(ours, previous []byte) ([]byte, error) {
-	return mergeObject(ours, previous, reflect.TypeFor[File](), map[string]mergeFunc{
-		"attempts": mergeList(reflect.TypeFor[Attempt](), "attempt_number", true, map[string]mergeFunc{
-			"sia_intervention": func(o, p []byte) ([]byte, error) {
-				return mergeObject(o, p, reflect.TypeFor[Intervention](), nil)
-			},
-			"diagnosis_after": func(o, p []byte) ([]byte, error) {
-				return mergeObject(o, p, reflect.TypeFor[Diagnosis](), map[string]mergeFunc{"ratings": mergeRatings})
-			},
-			"transcript":   keepIfMissing,
-			"decision_ids": keepIfMissing,
-			"parts":        mergeParts,
-		}),
-		"learnings":     mergeList(reflect.TypeFor[Learning](), "pattern effective_technique", true, nil),
-		"prompts_tried": mergeList(reflect.TypeFor[Prompt](), "hash", false, nil),
-		"ratings":       mergeRatings,
-		"record": func(o, p []byte) ([]byte, error) {
-			return mergeObject(o, p, reflect.TypeFor[Record](), map[string]mergeFunc{
-				"decisions": keepIfMissing, "outcomes": keepIfMissing, "evidence": keepIfMissing,
-			})
-		},
-	})
-}
-
-// mergeFunc merges one value; ours is nil when we have no value.
-type mergeFunc func(ours, previous []byte) ([]byte, error)
-
-func mergeRatings(ours, previous []byte) ([]byte, error) {
-	if ours == nil {
-		return nil, nil // all ratings were removed
-	}
-	return mergeList(reflect.TypeFor[Rating](), "by", false, nil)(ours, previous)
-}
-
-func mergeParts(ours, previous []byte) ([]byte, error) {
-	if ours == nil {
-		return nil, nil // the attempt became a single run
-	}
-	return mergeList(reflect.TypeFor[Part](), "number", false, nil)(ours, previous)
-}
-
-func keepIfMissing(ours, previous []byte) ([]byte, error) {
-	if ours == nil {
-		return previous, nil
-	}
-	return ours, nil
-}
-
-// mergeObject writes our fields in our order, then the fields of the previous file that t does not have, sorted. A
-// field of t that ours omits is removed, unless its function in fields keeps it. Either side may be null.
-func mergeObject(ours, previous []byte, t reflect.Type, fields map[string]mergeFunc) ([]byte, error) {
+// mergeObject writes our fields in our order, then the fields of the previous object that t does not have, sorted. A
+// field of t that ours omits is removed. The tag "merge" of a field says what else of the previous value is kept:
+// "object": likewise, of an object; "missing": all of it, if ours omits the field; otherwise, of a list of objects,
+// likewise of each that ours has, too, as identified by the named fields, and after ",keep" the others, after ours.
+// Either side may be null.
+func mergeObject(ours, previous []byte, t reflect.Type) ([]byte, error) {
 	var old, own map[string]json.RawMessage
-	if err := json.Unmarshal(previous, &old); err != nil {
-		return nil, err
-	}
-	if err := json.Unmarshal(ours, &own); err != nil {
-		return nil, err
-	}
-	if own == nil {
-		return ours, nil
+	if err := errors.Join(json.Unmarshal(previous, &old), json.Unmarshal(ours, &own)); err != nil || own == nil {
+		return ours, err
 	}
 	var out bytes.Buffer
-	out.WriteByte('{')
 	write := func(key string, value []byte) error {
 		name, err := encodeJSON(key)
-		if err != nil {
-			return err
-		}
-		if out.Len() > 1 {
-			out.WriteByte(',')
-		}
-		out.Write(name)
-		out.WriteByte(':')
-		out.Write(value)
-		return nil
+		fmt.Fprintf(&out, ",%s:%s", name, value)
+		return err
 	}
-	for _, key := range fieldNames(t) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		key, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		value, before := own[key], old[key]
-		if merge := fields[key]; merge != nil && before != nil {
-			var err error
-			if value, err = merge(value, before); err != nil {
-				return nil, fmt.Errorf("%s: %w", key, err)
-			}
-		}
 		delete(old, key)
-		if value != nil {
-			if err := write(key, value); err != nil {
-				return nil, err
-			}
+		var err error
+		switch how := f.Tag.Get("merge"); {
+		case how == "missing" && value == nil:
+			value = before
+		case how == "" || how == "missing" || value == nil || before == nil:
+		case how == "object":
+			value, err = mergeObject(value, before, f.Type.Elem())
+		default:
+			value, err = mergeList(value, before, f.Type.Elem(), how)
+		}
+		if err == nil && value != nil {
+			err = write(key, value)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", key, err)
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(old)) {
@@ -252,51 +198,40 @@ func mergeObject(ours, previous []byte, t reflect.Type, fields map[string]mergeF
 			return nil, err
 		}
 	}
-	out.WriteByte('}')
-	return out.Bytes(), nil
+	return slices.Concat([]byte("{"), bytes.TrimPrefix(out.Bytes(), []byte(",")), []byte("}")), nil
 }
 
-// mergeList returns a function that merges lists of objects, identified by the values of keys (separated by spaces).
-// With keep, items that only the previous list has are kept after ours.
-func mergeList(t reflect.Type, keys string, keep bool, fields map[string]mergeFunc) mergeFunc {
-	return func(ours, previous []byte) ([]byte, error) {
-		var own, old []json.RawMessage
-		if err := json.Unmarshal(previous, &old); err != nil {
-			return nil, err
-		}
-		if err := json.Unmarshal(ours, &own); err != nil {
-			return nil, err
-		}
-		before := map[string]json.RawMessage{}
-		for _, item := range old {
-			id, err := itemIdentity(item, keys)
-			if err != nil {
-				return nil, err
-			}
-			before[id] = item
-		}
-		var err error
-		seen := map[string]bool{}
-		for i, item := range own {
-			id, e := itemIdentity(item, keys)
-			if e != nil {
-				return nil, e
-			}
-			seen[id] = true
-			if p, ok := before[id]; ok {
-				if own[i], err = mergeObject(item, p, t, fields); err != nil {
-					return nil, err
-				}
-			}
-		}
-		for _, item := range old {
-			if id, _ := itemIdentity(item, keys); keep && !seen[id] {
-				seen[id] = true
-				own = append(own, item)
-			}
-		}
-		return encodeJSON(own)
+// mergeList merges lists of objects of type t; how is the tag of the field ([mergeObject]).
+func mergeList(ours, previous []byte, t reflect.Type, how string) ([]byte, error) {
+	var own, old []json.RawMessage
+	if err := errors.Join(json.Unmarshal(previous, &old), json.Unmarshal(ours, &own)); err != nil {
+		return nil, err
 	}
+	keys, keep := strings.CutSuffix(how, ",keep")
+	before, seen := map[string]json.RawMessage{}, map[string]bool{}
+	for _, item := range old {
+		id, err := itemIdentity(item, keys)
+		if err != nil {
+			return nil, err
+		}
+		before[id] = item
+	}
+	for i, item := range own {
+		id, err := itemIdentity(item, keys)
+		if seen[id] = true; err == nil && before[id] != nil {
+			own[i], err = mergeObject(item, before[id], t)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	for _, item := range old {
+		if id, _ := itemIdentity(item, keys); keep && !seen[id] {
+			seen[id] = true
+			own = append(own, item)
+		}
+	}
+	return encodeJSON(own)
 }
 
 // itemIdentity returns the values of a list item's keys in one string.
@@ -316,14 +251,4 @@ func itemIdentity(item json.RawMessage, keys string) (string, error) {
 		id = append(id, fmt.Sprint(v))
 	}
 	return strings.Join(id, "\x00"), nil
-}
-
-// fieldNames returns the JSON names of a struct's fields, in order.
-func fieldNames(t reflect.Type) []string {
-	var names []string
-	for i := range t.NumField() {
-		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		names = append(names, name)
-	}
-	return names
 }

@@ -14,9 +14,9 @@ import (
 type Record struct {
 	At        time.Time         `json:"at"` // time of the task's last move
 	Task      sia.Task          `json:"task"`
-	Decisions []json.RawMessage `json:"decisions,omitempty"` // entries of the decision log, oldest first
-	Outcomes  []json.RawMessage `json:"outcomes,omitempty"`  // outcomes of interventions, from which policies learn
-	Evidence  []json.RawMessage `json:"evidence,omitempty"`  // about lessons that the attempts got or taught
+	Decisions []json.RawMessage `json:"decisions,omitempty" merge:"missing"` // from the decision log, oldest first
+	Outcomes  []json.RawMessage `json:"outcomes,omitempty" merge:"missing"`  // of interventions; policies learn from them
+	Evidence  []json.RawMessage `json:"evidence,omitempty" merge:"missing"`  // about lessons that attempts got or taught
 }
 
 // newRecord returns the record of a task. It leaves out work in progress, what was shown where, and executed briefs,

@@ -19,9 +19,6 @@ const (
 	Race         Structure = "race"         // several coders do the whole task; the best change counts
 )
 
-// Structures returns the structures that a policy can choose for a task.
-func Structures() []Structure { return []Structure{Whole, Reproduce, Linear, Parallel, Hierarchical} }
-
 // Part is one part of a task.
 type Part struct {
 	Do       string `json:"do"`

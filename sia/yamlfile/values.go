@@ -15,6 +15,7 @@ const (
 	maxLines = 8000      // lines of a file
 	maxDepth = 100       // nested values, with expanded aliases
 	maxNodes = 100_000   // nodes of a file, with expanded aliases
+	maxBytes = 1 << 20   // bytes of keys and values, with expanded aliases
 )
 
 // Values parses YAML that is not written for SIA, such as a workflow: map[string]any for a mapping, []any for a list,
@@ -30,7 +31,7 @@ func Values(text []byte) (doc any, err error) {
 	if len(f.Docs) != 1 {
 		return nil, fmt.Errorf("%d YAML documents; want one", len(f.Docs))
 	}
-	r := reader{anchors: map[string]ast.Node{}, left: maxNodes}
+	r := reader{anchors: map[string]ast.Node{}, left: maxNodes, bytes: maxBytes}
 	doc, ok := r.value(f.Docs[0].Body, 0)
 	if !ok {
 		return nil, errors.New("more YAML than such a file needs")
@@ -42,6 +43,7 @@ func Values(text []byte) (doc any, err error) {
 type reader struct {
 	anchors map[string]ast.Node
 	left    int // remaining number of nodes
+	bytes   int // remaining number of bytes
 }
 
 // value returns the value of a node; not ok if it is too large or too deep, for example because of aliases.
@@ -70,21 +72,28 @@ func (r *reader) value(n ast.Node, depth int) (says any, ok bool) {
 	case *ast.TagNode:
 		return r.value(n.Value, depth+1)
 	case *ast.LiteralNode:
-		return n.Value.Value, true
+		return r.text(n.Value.Value)
 	case *ast.NullNode:
 		return nil, true
 	}
-	return n.GetToken().Value, true
+	return r.text(n.GetToken().Value)
+}
+
+// text counts a key or value; not ok if all are too long.
+func (r *reader) text(s string) (any, bool) {
+	r.bytes -= len(s)
+	return s, r.bytes >= 0
 }
 
 func (r *reader) mapping(values []*ast.MappingValueNode, depth int) (any, bool) {
 	out := map[string]any{}
 	for _, v := range values {
 		value, ok := r.value(v.Value, depth+1)
-		if !ok {
+		key := v.Key.GetToken().Value
+		if _, fits := r.text(key); !ok || !fits {
 			return nil, false
 		}
-		out[v.Key.GetToken().Value] = value
+		out[key] = value
 	}
 	return out, true
 }

@@ -2,6 +2,8 @@ package flavour
 
 import (
 	"fmt"
+	"hash/crc32"
+	"maps"
 	"net/http"
 	"strings"
 )
@@ -56,6 +58,32 @@ func wantsThinking(_ *Server, a Ask) (int, string) {
 	return 0, ""
 }
 
+// wantsPrefix refuses a thinking block if anything before it has changed since the model wrote it.
+func wantsPrefix(s *Server, a Ask) (int, string) {
+	all, _ := a.Body["messages"].([]any)
+	before := func(messages []any) int {
+		body := maps.Clone(a.Body)
+		body["messages"] = messages
+		return int(crc32.ChecksumIEEE([]byte(promptOf(Ask{Body: body}).text)))
+	}
+	for i, one := range all {
+		m, _ := one.(object)
+		blocks, _ := m["content"].([]any)
+		for _, b := range blocks {
+			n := 0
+			b, _ := b.(object)
+			_, err := fmt.Sscanf(fmt.Sprint(b["thinking"]), "Hm %d", &n)
+			if err == nil && s.counts[fmt.Sprint("before ", n)] != before(all[:i]) {
+				return http.StatusBadRequest, Words(fmt.Sprintf("messages.%d.content.0: Invalid `signature` in `thinking` "+
+					"block. The block is bound to a different conversation. Remove the block, or set "+
+					"`thinking.block_binding.prefix_mismatch_behavior` to \"drop_block\".", i))
+			}
+		}
+	}
+	s.counts[fmt.Sprint("before ", len(s.bills)+1)] = before(all)
+	return 0, ""
+}
+
 // claudeWithout is Claude on an endpoint that refuses a parameter first.
 func claudeWithout(name, source, word, message string, c Client) Flavour {
 	return claude.with(func(f *Flavour) {
@@ -73,6 +101,15 @@ func claudeWithout(name, source, word, message string, c Client) Flavour {
 var claude = Flavour{Name: "Anthropic: four marks, paid for once",
 	Source: "https://github.com/pydantic/pydantic-ai/issues/2075",
 	Paths:  []string{Messages}, Refuse: wantsThinking, Opaque: thinking, Marked: true, Client: Client{Speaks: "messages"}}
+
+// Bound returns a flavour that refuses thinking in a conversation that was changed before it.
+func Bound() Flavour {
+	return claude.with(func(f *Flavour) {
+		f.Name, f.Source = "Anthropic: thinking is bound to what precedes it",
+			"https://platform.claude.com/docs/en/build-with-claude/preserved-thinking/fix-bound-to-a-different-conversation"
+		f.Protocol, f.Reasoning, f.Refuse = "messages", "high", wantsPrefix
+	})
+}
 
 var anthropic = []Flavour{
 	claude,
@@ -102,6 +139,7 @@ var anthropic = []Flavour{
 			return wantsThinking(s, a)
 		}
 	}),
+	Bound(),
 	{Name: "Bedrock: a name that is none, in Messages", Source: "https://github.com/docker/docker-agent/pull/3974",
 		Paths: []string{Messages}, Refuse: wantsNames, Client: Client{Speaks: "messages", Foreign: true}},
 	claudeWithout("Anthropic: a model that does not adapt",

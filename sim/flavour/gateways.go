@@ -63,6 +63,20 @@ var gateways = []Flavour{
 	{Name: "LiteLLM in front of Claude: marks are passed on",
 		Source: "https://docs.litellm.ai/docs/completion/prompt_caching",
 		Marked: true, Whole: passesOn},
+	// AnthropicChatCompleteStreamChunkTransform of @portkey-ai/gateway 1.15.2
+	{Name: "Portkey in front of Claude: cached tokens are counted beside the prompt",
+		Source: "https://www.npmjs.com/package/@portkey-ai/gateway", Marked: true, Extra: object{"provider": "anthropic"},
+		Usage: func(b Bill) object {
+			return object{"prompt_tokens": b.Input - b.Cached - b.Written, "cache_read_input_tokens": b.Cached,
+				"cache_creation_input_tokens": b.Written, "completion_tokens": b.Output, "total_tokens": b.Input + b.Output,
+				"prompt_tokens_details": object{"cached_tokens": b.Cached}}
+		}},
+	{Name: "CLIProxyAPI in front of Claude: what is written to the cache has another name",
+		Source: "https://github.com/router-for-me/CLIProxyAPI", Marked: true, Whole: passesOn,
+		Usage: func(b Bill) object {
+			return object{"prompt_tokens": b.Input, "completion_tokens": b.Output, "total_tokens": b.Input + b.Output,
+				"prompt_tokens_details": object{"cached_tokens": b.Cached, "cached_creation_tokens": b.Written}}
+		}},
 	{Name: "a gateway that refuses marks", Source: "https://github.com/BerriAI/litellm/issues/7790", Whole: passesOn,
 		Client: Client{Weaker: "cache"}, Refuse: refuses("cache_control", "cache_control: Extra inputs are not permitted")},
 	{Name: "a gateway to a model that takes no lists", Source: "https://github.com/QuantumNous/new-api/issues/5982",
@@ -74,6 +88,23 @@ var gateways = []Flavour{
 				}
 			}
 			return 0, ""
+		}},
+	{Name: "Copilot: a model that is not in chat completions",
+		Source: "https://github.com/router-for-me/CLIProxyAPIPlus/issues/41", Paths: []string{Messages, Chat, Responses},
+		Client: Client{Speaks: "messages"}, Refuse: func(_ *Server, a Ask) (int, string) {
+			if a.Path == Messages {
+				return 0, ""
+			}
+			return http.StatusBadRequest, `{"error":{"message":"model claude-opus-5 is not accessible via the ` +
+				strings.TrimPrefix(a.Path, "/v1") + ` endpoint","code":"unsupported_api_for_model"}}`
+		}},
+	{Name: "Bedrock: a model that is only in Responses", Source: "https://github.com/enricoros/big-AGI/pull/1167",
+		Paths: []string{Responses, Chat}, Client: Client{Speaks: "responses"},
+		Refuse: func(_ *Server, a Ask) (int, string) {
+			if a.Path == Responses {
+				return 0, ""
+			}
+			return http.StatusBadRequest, Words("The model 'openai.gpt-5.6-terra' does not support the '" + Chat + "' API")
 		}},
 	{Name: "OpenRouter: a failure in the provider's words", Source: "https://github.com/OleksandrChekhovskyi/hax/pull/15",
 		Client: Client{Free: true, Apart: true}, Whole: sometimes(

@@ -11,7 +11,7 @@ import (
 // with the window, the prompt and the answer.
 func inWindow(n int, words string) func(*Server, Ask) (int, string) {
 	return func(_ *Server, a Ask) (int, string) {
-		most, _ := a.Body["max_completion_tokens"].(float64)
+		most, _ := a.Body["max_tokens"].(float64)
 		if prompt := tokensOf(a.Raw); prompt+int(most) > n {
 			return http.StatusBadRequest, Words(fmt.Sprintf(words, n, prompt, int(most)))
 		}
@@ -89,6 +89,14 @@ var localServers = []Flavour{
 		Message: eachCall(func(_, f object) { f["arguments"] = json.RawMessage(fmt.Sprint(f["arguments"])) })},
 	{Name: "llama.cpp: arguments are in a string twice", Source: "https://github.com/ggml-org/llama.cpp/issues/20202",
 		Message: eachCall(func(_, f object) { f["arguments"] = fmt.Sprintf("%q", f["arguments"]) })},
+	// openai/openai.go of ollama/ollama; the same in llama.cpp before 2025-05
+	{Name: "Ollama: only max_tokens is a bound", Source: "https://github.com/ollama/ollama/issues/18575",
+		Say: func(a Ask) Turn {
+			if _, bound := a.Body["max_tokens"].(float64); !bound { // an answer without an end
+				return Turn{Text: strings.Repeat("and so on ", 1<<20)}
+			}
+			return reading(a)
+		}},
 	{Name: "llama.cpp: a window of 8,192 tokens",
 		Source: "https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md",
 		Client: Client{Weaker: "8192"}, Refuse: func(s *Server, a Ask) (int, string) {
@@ -173,6 +181,36 @@ var localServers = []Flavour{
 					if _, is := f["arguments"].(object); !is {
 						return http.StatusInternalServerError, Words("TypeError: Can only get item pairs from a mapping.")
 					}
+				}
+			}
+			return 0, ""
+		}},
+	{Name: "llama.cpp: a call that its parser can't read", Source: "https://github.com/ggml-org/llama.cpp/issues/23838",
+		Client: Client{Free: true, Apart: true}, Whole: sometimes(
+			`data: {"error":{"code":500,"message":"Failed to parse input at pos 0: <|tool_call_start|>[read(path=` +
+				`'rate limit')]<|tool_call_end|>","type":"server_error"}}` + "\n\n")},
+	{Name: "gpt-oss: reasoning or text beside calls", Source: "https://github.com/openclaw/openclaw/issues/6514",
+		Opaque: func(n int) any { return object{"message": object{"reasoning_content": fmt.Sprintf("Hm %d.", n)}} },
+		Refuse: func(_ *Server, a Ask) (int, string) {
+			for _, m := range messagesOf(a) {
+				text, _ := m["content"].(string)
+				if m["tool_calls"] != nil && m["reasoning_content"] != nil && text != "" {
+					return http.StatusInternalServerError, Words("Jinja Exception: Cannot pass both content and thinking in an " +
+						"assistant message with tool calls! Put the analysis message in one or the other, but not both.")
+				}
+				if m["tool_calls"] != nil && m["reasoning_content"] == nil {
+					return http.StatusBadRequest, Words("the reasoning did not come back")
+				}
+			}
+			return 0, ""
+		}},
+	// examples/server/server-chat.cpp of ikawrakow/ik_llama.cpp, as in llama.cpp
+	{Name: "llama.cpp: items of Responses have a type", Source: "https://github.com/Wei-Shaw/sub2api/issues/2150",
+		Paths: []string{Responses}, Client: Client{Protocol: "responses"}, Refuse: func(_ *Server, a Ask) (int, string) {
+			for _, m := range messagesOf(a) {
+				if m["role"] == "assistant" && (m["type"] != "message" || !strings.Contains(fmt.Sprint(m["content"]),
+					"type:output_text")) {
+					return http.StatusInternalServerError, Words("Cannot determine type of 'item'")
 				}
 			}
 			return 0, ""

@@ -185,8 +185,11 @@ var openAI = []Flavour{
 		Paths: []string{Responses}, Client: Client{Protocol: "responses"}, Refuse: refuses(`"stream":true`,
 			"Your organization must be verified to stream this model. Please go to: https://platform.openai.com/settings.")},
 	{Name: "OpenAI: an answer must be shorter", Source: "https://github.com/BerriAI/litellm/issues/4433",
-		Client: Client{Weaker: "4096"}, Refuse: refuses(`completion_tokens":8192`,
+		Client: Client{Weaker: "4096"}, Refuse: refuses(`tokens":8192`,
 			"max_tokens is too large: 8192. This model supports at most 4096 completion tokens, whereas you provided 8192.")},
+	{Name: "OpenAI: the new name of the bound", Source: "https://github.com/editor-code-assistant/eca/issues/231",
+		Refuse: refuses(`"max_tokens"`, "Unsupported parameter: 'max_tokens' is not supported with this model. Use "+
+			"'max_completion_tokens' instead.")},
 	{Name: "OpenAI: an effort that the model has not", Source: "https://github.com/livekit/agents/issues/5084",
 		Client: Client{Reasoning: "xhigh", Weaker: "xhigh"}, Refuse: refuses("xhigh",
 			"Unsupported value: 'reasoning_effort' does not support 'xhigh' with this model.")},

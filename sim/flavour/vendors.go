@@ -69,11 +69,11 @@ var otherVendors = []Flavour{
 		Extra: object{"base_resp": object{"status_code": 0, "status_msg": ""}}},
 	{Name: "Groq: an answer must be shorter", Source: "https://github.com/Alishahryar1/free-claude-code/issues/955",
 		Client: Client{Weaker: "4096"},
-		Refuse: refuses(`completion_tokens":8192`, "`max_completion_tokens` must be less than or "+
+		Refuse: refuses(`tokens":8192`, "`max_completion_tokens` must be less than or "+
 			"equal to `4096`, the maximum value for `max_completion_tokens` is less than the `context_window` for this model")},
 	{Name: "GPUStack: an answer must be shorter", Source: "https://github.com/gpustack/gpustack/issues/3685",
 		Client: Client{Weaker: "4096"},
-		Refuse: refuses(`completion_tokens":8192`, `Illegal param: "max_completion_tokens" or `+
+		Refuse: refuses(`tokens":8192`, `Illegal param: "max_completion_tokens" or `+
 			`"max_tokens" must be less than or equal to the model's context length.`)},
 	{Name: "xAI: each message has content", Source: "https://github.com/langchain-ai/langchain/issues/34140",
 		Refuse: noContent("Invalid request content: Each message must have at least one content element.")},

@@ -11,7 +11,7 @@ type Request struct {
 	Messages       []Message       `json:"messages"`
 	Tools          []Tool          `json:"tools,omitempty"`
 	ResponseFormat *ResponseFormat `json:"response_format,omitempty"`
-	MaxTokens      int             `json:"max_completion_tokens,omitempty"`
+	MaxTokens      int             `json:"max_tokens,omitempty"`
 	Temperature    *float64        `json:"temperature,omitempty"`
 	Stream         bool            `json:"stream,omitempty"`
 	StreamOptions  *struct {

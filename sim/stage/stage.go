@@ -1,5 +1,5 @@
 // Package stage runs the production app on a simulated GitHub in this process, for the demo, sia run and
-// the benchmarks.
+// the benchmarks. A [Watcher] waits for what happens there.
 package stage
 
 import (

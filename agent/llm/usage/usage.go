@@ -43,7 +43,7 @@ type thinking struct {
 }
 
 // cached is the cached part of a prompt, in the fields of OpenAI and OpenRouter, DeepSeek, Moonshot, and Anthropic,
-// also through LiteLLM.
+// also through LiteLLM, new-api and CLIProxyAPI.
 type cached struct {
 	Cached        Number `json:"cached_tokens"`
 	CacheHit      Number `json:"prompt_cache_hit_tokens"`
@@ -51,6 +51,7 @@ type cached struct {
 	CacheWrite    Number `json:"cache_write_tokens"`
 	CacheCreation Number `json:"cache_creation_tokens"`
 	CacheCreated  Number `json:"cache_creation_input_tokens"`
+	CachedWrite   Number `json:"cached_creation_tokens"`
 }
 
 // counts returns the counts as they are reported. Reasoning that xAI and Gemini count separately from the output of
@@ -58,12 +59,16 @@ type cached struct {
 func (r Report) counts() (t Tokens) {
 	t.Input = int(r.Input)
 	t.Output = int(max(r.Completion, r.Output, r.CompletionDetails.Reasoning, r.OutputDetails.Reasoning))
-	if r.Prompt > 0 {
-		t.Input, t.Output = int(r.Prompt), max(t.Output, int(r.Total-r.Prompt))
+	prompt := r.Prompt
+	if beside := r.CacheRead + r.CacheCreated; beside > 0 && r.Total == prompt+r.Completion+beside {
+		prompt += beside // Portkey in front of Anthropic's dialect does not include them
+	}
+	if prompt > 0 {
+		t.Input, t.Output = int(prompt), max(t.Output, int(r.Total-prompt))
 	}
 	for _, c := range []cached{r.cached, r.PromptDetails, r.InputDetails} {
 		t.Cached = max(t.Cached, int(max(c.Cached, c.CacheHit, c.CacheRead)))
-		t.Written = max(t.Written, int(max(c.CacheWrite, c.CacheCreation, c.CacheCreated)))
+		t.Written = max(t.Written, int(max(c.CacheWrite, c.CacheCreation, c.CacheCreated, c.CachedWrite)))
 	}
 	return t
 }

@@ -88,7 +88,7 @@ func (a *attempt) run(ctx context.Context) error {
 		return err
 	}
 	in := work.Input
-	in.Dir, in.Prepared = space.Dir(), space.LeaveUntracked
+	in.Dir, in.Prepared = space.Dir(), space.LeaveChanges
 	in.Affected, in.Cover = a.testFuncs(repo, space)
 	in.PushRefusal = func(ctx context.Context) (string, error) { return a.pushRefusal(ctx, space) }
 	res, err := by.Run(ctx, in, a)

@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"context"
-	"fmt"
 	"os"
 
 	"github.com/sia-bot/sia/agent/sandbox"
@@ -27,14 +25,4 @@ func ForwardCommand() []string {
 		return nil
 	}
 	return []string{self, ForwardName}
-}
-
-// OpenSandbox returns this machine's sandbox. Its error contains the fix.
-func OpenSandbox(ctx context.Context, o sandbox.Options) (*sandbox.Sandbox, error) {
-	o.Self = ForwardCommand()
-	found := sandbox.Probe(ctx, o)
-	if !found.OK() {
-		return nil, fmt.Errorf("%s; %s", found, found.Fix)
-	}
-	return sandbox.New(o, found)
 }

@@ -1,4 +1,4 @@
-package main
+package localrun
 
 import (
 	"context"
@@ -16,11 +16,9 @@ import (
 // and only while the head is on a branch.
 //
 // A broken test that the change edits may be behavior that the issue asks for: a reviewer or the user decides.
-func (r *localRun) brokenTests(ctx context.Context, head string) (sia.TestEvidence, error) {
+func (r *run) brokenTests(ctx context.Context, head string) (sia.TestEvidence, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.job.settings.Checks.Evidence.D()+time.Minute)
 	defer cancel()
-	tick := time.NewTicker(pace)
-	defer tick.Stop()
 	for {
 		t, err := r.TaskOf(ctx, r.issue)
 		if err != nil {
@@ -33,24 +31,20 @@ func (r *localRun) brokenTests(ctx context.Context, head string) (sia.TestEviden
 		case isHead && t.State == sia.Checking && !t.RunsTests():
 			return sia.TestEvidence{}, nil
 		case !isHead:
-			at, err := ownGit(r.bare).run(ctx, "for-each-ref", "--points-at", head, "refs/heads/sia/")
+			at, err := r.bare.Run(ctx, "for-each-ref", "--points-at", head, "refs/heads/sia/")
 			if err != nil || len(at) == 0 {
 				return sia.TestEvidence{}, err
 			}
 		}
-		select {
-		case <-ctx.Done():
+		if !nextPoll(ctx) {
 			return sia.TestEvidence{}, nil // the gate does not wait longer, either
-		case <-tick.C:
 		}
 	}
 }
 
 // unedited returns the evidence about broken tests that the change does not edit.
-func (r *localRun) unedited(
-	ctx context.Context, head string, found *sia.TestEvidence,
-) (broken sia.TestEvidence, err error) {
-	out, err := ownGit(r.bare).run(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=a",
+func (r *run) unedited(ctx context.Context, head string, found *sia.TestEvidence) (broken sia.TestEvidence, err error) {
+	out, err := r.bare.Run(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=a",
 		r.job.base, head)
 	if err != nil {
 		return broken, err
@@ -68,7 +62,7 @@ func (r *localRun) unedited(
 
 // withoutBroken removes the sentences about broken tests that made a head's check fail from findings, about which a
 // person has to decide.
-func (r *localRun) withoutBroken(head string, findings []string) []string {
+func (r *run) withoutBroken(head string, findings []string) []string {
 	said, _ := r.broken.Load(head)
 	broken, _ := said.([]string)
 	return slices.DeleteFunc(findings, func(f string) bool { return slices.Contains(broken, f) })

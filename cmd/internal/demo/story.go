@@ -1,6 +1,7 @@
-package main
+package demo
 
 import (
+	_ "embed"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,13 +10,23 @@ import (
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/text"
 	"github.com/sia-bot/sia/sim/ghsim"
+	"github.com/sia-bot/sia/sim/stage"
 )
 
 // memoryBranch is the branch with the repository's memory.
 const memoryBranch = "sia/memory"
 
-// story plays the demo's issues. Each step really has to happen, in this order.
-func (n *demoNarrator) story() error {
+// Bodies of the issues in this file.
+var (
+	//go:embed story/issue-1.md
+	mailIssue string
+
+	//go:embed story/issue-2.md
+	signInIssue string
+)
+
+// play plays the story's issues. Each step really has to happen, in this order.
+func (n *narrator) play() error {
 	mail, err := n.confirmationMail()
 	if err != nil {
 		return err
@@ -31,39 +42,35 @@ func (n *demoNarrator) story() error {
 }
 
 // confirmationMail plays the issue that SIA rescues. It returns the issue's number.
-func (n *demoNarrator) confirmationMail() (int, error) {
+func (n *narrator) confirmationMail() (int, error) {
 	n.heading("1. An issue that the first attempt gets wrong")
-	body, err := demoFiles.ReadFile("demo/issue-1.md")
-	if err != nil {
-		return 0, err
-	}
-	issue, err := n.open("Send a confirmation email when a booking is made", string(body))
+	issue, err := n.open("Send a confirmation email when a booking is made", mailIssue)
 	if err != nil {
 		return 0, err
 	}
 	branch := fmt.Sprintf("sia/issue-%d-", issue)
 	err = n.expect(
-		demoStep{"attempt 1 is pushed", branchPushed(branch), func(e ghsim.Entry) string {
+		step{"attempt 1 is pushed", stage.Pushed(branch), func(e ghsim.Entry) string {
 			return fmt.Sprintf("attempt 1: the agent wires a hosted email provider into the handler; commit %s is pushed",
 				sia.SHA(e.SHA).Short())
 		}},
-		demoStep{"a draft pull request is opened", entryOfKind("pull_request.opened"), func(e ghsim.Entry) string {
+		step{"a draft pull request is opened", ofKind("pull_request.opened"), func(e ghsim.Entry) string {
 			return fmt.Sprintf("draft pull request #%d  %s", e.Number, n.link("/pull/%d", e.Number))
 		}},
-		demoStep{"the check `test` fails", checkConcluded("test", "failure"), func(e ghsim.Entry) string {
+		step{"the check `test` fails", stage.Concluded("test", "failure"), func(e ghsim.Entry) string {
 			return "the check `test` really runs, and fails: " + n.failure(e.SHA)
 		}},
-		demoStep{"memory is committed", branchPushed(memoryBranch), func(e ghsim.Entry) string {
+		step{"memory is committed", stage.Pushed(memoryBranch), func(e ghsim.Entry) string {
 			return fmt.Sprintf("SIA diagnoses, the reviewer approves, and memory is committed as %s", sia.SHA(e.SHA).Short())
 		}},
-		demoStep{"SIA comments on the pull request", commentedAs("announce"), func(e ghsim.Entry) string {
+		step{"SIA comments on the pull request", stage.Commented("announce"), func(e ghsim.Entry) string {
 			return "SIA says on the pull request why it failed and what changes: " + announced(e.Detail)
 		}},
-		demoStep{"attempt 2 is pushed after the comment", branchPushed(branch), func(e ghsim.Entry) string {
+		step{"attempt 2 is pushed after the comment", stage.Pushed(branch), func(e ghsim.Entry) string {
 			return fmt.Sprintf("attempt 2: an interface with a recording double; commit %s is pushed", sia.SHA(e.SHA).Short())
 		}},
-		demoStep{"the check `test` turns green", checkConcluded("test", "success"), nil},
-		demoStep{"a fresh reviewer reads the final change", entryOfKind("pull_request_review_comment.created"),
+		step{"the check `test` turns green", stage.Concluded("test", "success"), nil},
+		step{"a fresh reviewer reads the final change", ofKind("pull_request_review_comment.created"),
 			func(ghsim.Entry) string {
 				return "a fresh reviewer reads the final change against the issue, and says on a line what is not done yet"
 			}},
@@ -72,7 +79,7 @@ func (n *demoNarrator) confirmationMail() (int, error) {
 		return 0, err
 	}
 	ready := "the pull request is ready for review"
-	if _, err = n.await(ready, entryOfKind("pull_request.ready_for_review")); err != nil {
+	if _, err = n.await(ready, ofKind("pull_request.ready_for_review")); err != nil {
 		return 0, err
 	}
 	if err = n.followedUp(issue); err != nil {
@@ -86,7 +93,7 @@ func (n *demoNarrator) confirmationMail() (int, error) {
 }
 
 // followedUp prints the follow-up attempt that the final review started. It ends before the pull request is ready.
-func (n *demoNarrator) followedUp(issue int) error {
+func (n *narrator) followedUp(issue int) error {
 	t, err := n.task(issue)
 	if err != nil {
 		return err
@@ -110,27 +117,23 @@ func (n *demoNarrator) followedUp(issue int) error {
 }
 
 // signIn plays the issue that needs a person's decision.
-func (n *demoNarrator) signIn() error {
+func (n *narrator) signIn() error {
 	n.heading("2. An issue that does not say what only a person can decide")
-	body, err := demoFiles.ReadFile("demo/issue-2.md")
-	if err != nil {
-		return err
-	}
-	issue, err := n.open("Let guests sign in with their social account", string(body))
+	issue, err := n.open("Let guests sign in with their social account", signInIssue)
 	if err != nil {
 		return err
 	}
 	branch := fmt.Sprintf("sia/issue-%d-", issue)
 	var question int
 	err = n.expect(
-		demoStep{"attempt 1 is pushed", branchPushed(branch), nil},
-		demoStep{"the check `test` fails", checkConcluded("test", "failure"),
+		step{"attempt 1 is pushed", stage.Pushed(branch), nil},
+		step{"the check `test` fails", stage.Concluded("test", "failure"),
 			func(e ghsim.Entry) string { return "the check `test` fails: " + n.failure(e.SHA) }},
-		demoStep{"SIA comments and changes the approach", commentedAs("announce"),
+		step{"SIA comments and changes the approach", stage.Commented("announce"),
 			func(e ghsim.Entry) string { return "SIA changes the approach: " + announced(e.Detail) }},
-		demoStep{"attempt 2 is pushed", branchPushed(branch), nil},
-		demoStep{"the check `test` fails again", checkConcluded("test", "failure"), nil},
-		demoStep{"SIA asks a person", func(e ghsim.Entry) bool {
+		step{"attempt 2 is pushed", stage.Pushed(branch), nil},
+		step{"the check `test` fails again", stage.Concluded("test", "failure"), nil},
+		step{"SIA asks a person", func(e ghsim.Entry) bool {
 			return e.Kind == "issues.opened" && strings.HasSuffix(e.Actor, "[bot]")
 		}, func(e ghsim.Entry) string {
 			question = e.Number
@@ -143,14 +146,14 @@ func (n *demoNarrator) signIn() error {
 	if err := n.awaitLabel(issue, render.LabelNeedsHuman); err != nil {
 		return err
 	}
-	if err := n.Sim.TickBox(n.repo, question, demoUser, "A"); err != nil {
+	if err := n.Sim.TickBox(repo, question, user, "A"); err != nil {
 		return fmt.Errorf("tick the box: %w", err)
 	}
-	n.tell("@%s ticks box A", demoUser)
+	n.tell("@%s ticks box A", user)
 	err = n.expect(
-		demoStep{"the next attempt is pushed with the answer", branchPushed(branch), nil},
-		demoStep{"the check `test` turns green", checkConcluded("test", "success"), nil},
-		demoStep{"the escalation issue is closed",
+		step{"the next attempt is pushed with the answer", stage.Pushed(branch), nil},
+		step{"the check `test` turns green", stage.Concluded("test", "success"), nil},
+		step{"the escalation issue is closed",
 			func(e ghsim.Entry) bool { return e.Kind == "issues.closed" && e.Number == question }, nil},
 	)
 	if err != nil {
@@ -160,16 +163,16 @@ func (n *demoNarrator) signIn() error {
 }
 
 // awaitLabel waits until an issue carries a label.
-func (n *demoNarrator) awaitLabel(issue int, label string) error {
+func (n *narrator) awaitLabel(issue int, label string) error {
 	return n.awaitLabelSince(0, issue, label)
 }
 
 // awaitLabelSince waits until an issue is labelled after the given journal entry, which may be before the last step.
-func (n *demoNarrator) awaitLabelSince(entry, issue int, label string) error {
-	from := n.seq
-	n.seq = entry
-	_, err := n.await(fmt.Sprintf("#%d is labelled %s", issue, label), issueLabelled(issue, label))
-	n.seq = max(from, n.seq)
+func (n *narrator) awaitLabelSince(entry, issue int, label string) error {
+	from := n.Seen
+	n.Seen = entry
+	_, err := n.await(fmt.Sprintf("#%d is labelled %s", issue, label), stage.Labelled(issue, label))
+	n.Seen = max(from, n.Seen)
 	if err == nil {
 		n.tell("#%d is labelled `%s`", issue, label)
 	}
@@ -177,13 +180,13 @@ func (n *demoNarrator) awaitLabelSince(entry, issue int, label string) error {
 }
 
 // checkMemory checks that the memory branch has the task.
-func (n *demoNarrator) checkMemory(issue int) error {
+func (n *narrator) checkMemory(issue int) error {
 	path := fmt.Sprintf(".sia/tasks/%d.md", issue)
-	text, err := n.Sim.File(n.repo, memoryBranch, path)
+	text, err := n.Sim.File(repo, memoryBranch, path)
 	if err != nil {
 		return fmt.Errorf("the memory file %s: %w", path, err)
 	}
-	if _, err := n.Sim.File(n.repo, memoryBranch, fmt.Sprintf(".sia/tasks/%d.json", issue)); err != nil {
+	if _, err := n.Sim.File(repo, memoryBranch, fmt.Sprintf(".sia/tasks/%d.json", issue)); err != nil {
 		return fmt.Errorf("the memory file for programs: %w", err)
 	}
 	n.tell("what was learned is on %s: %d lines in %s", memoryBranch, strings.Count(text, "\n"), path)
@@ -191,8 +194,8 @@ func (n *demoNarrator) checkMemory(issue int) error {
 }
 
 // failure returns the most informative line of a failed job's log.
-func (n *demoNarrator) failure(sha string) string {
-	runs, err := n.Sim.CheckRuns(n.repo, sha)
+func (n *narrator) failure(sha string) string {
+	runs, err := n.Sim.CheckRuns(repo, sha)
 	if err != nil {
 		return err.Error()
 	}

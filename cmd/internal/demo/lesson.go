@@ -1,6 +1,7 @@
-package main
+package demo
 
 import (
+	_ "embed"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,10 +10,14 @@ import (
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"
 	"github.com/sia-bot/sia/sim/ghsim"
+	"github.com/sia-bot/sia/sim/stage"
 )
 
-// reminderTitle is the title of the demo's third issue.
+// reminderTitle and reminderIssue are the third issue.
 const reminderTitle = "Text guests a reminder the day before"
+
+//go:embed story/issue-3.md
+var reminderIssue string
 
 // reminder plays the issue that passes at once, because its first prompt contains the lesson of an earlier issue.
 // Without the lesson it fails as the earlier one did. It returns the issue's number.
@@ -20,22 +25,18 @@ const reminderTitle = "Text guests a reminder the day before"
 // One task in ten does not get a lesson, by a hash of both ids. The simulator's ids are the same in every run, and with
 // them this task gets it; checkLessonShown fails if that changes. The failing first attempt of signIn got it, too. The
 // evidence against the lesson from that attempt does not outweigh the outcome that taught it.
-func (n *demoNarrator) reminder(earlier int) (int, error) {
+func (n *narrator) reminder(earlier int) (int, error) {
 	n.heading("3. An issue like the first: the first prompt has what was learned there")
 	l, err := n.awaitLesson(earlier)
 	if err != nil {
 		return 0, err
 	}
 	n.tell("SIA keeps what #%d taught: “%s”", earlier, l.Text)
-	body, err := demoFiles.ReadFile("demo/issue-3.md")
+	issue, err := n.open(reminderTitle, reminderIssue)
 	if err != nil {
 		return 0, err
 	}
-	issue, err := n.open(reminderTitle, string(body))
-	if err != nil {
-		return 0, err
-	}
-	push, err := n.await("attempt 1 is pushed", branchPushed(fmt.Sprintf("sia/issue-%d-", issue)))
+	push, err := n.await("attempt 1 is pushed", stage.Pushed(fmt.Sprintf("sia/issue-%d-", issue)))
 	if err != nil {
 		return 0, err
 	}
@@ -69,14 +70,14 @@ func (n *demoNarrator) reminder(earlier int) (int, error) {
 
 // awaitLesson waits for the lesson about a service that SIA keeps of an issue. The lesson is saved before the memory of
 // the issue is pushed, so it is looked up after each push.
-func (n *demoNarrator) awaitLesson(issue int) (lesson.Lesson, error) {
+func (n *narrator) awaitLesson(issue int) (lesson.Lesson, error) {
 	t, err := n.task(issue)
 	if err != nil {
 		return lesson.Lesson{}, err
 	}
-	from := n.seq
-	n.seq = 0 // it was most likely pushed earlier
-	defer func() { n.seq = max(from, n.seq) }()
+	from := n.Seen
+	n.Seen = 0 // it was most likely pushed earlier
+	defer func() { n.Seen = max(from, n.Seen) }()
 	for {
 		kept, err := n.App.Store.Lessons(n.Ctx, t.Repo.ID)
 		if err != nil {
@@ -87,14 +88,14 @@ func (n *demoNarrator) awaitLesson(issue int) (lesson.Lesson, error) {
 				return l, nil
 			}
 		}
-		if _, err := n.await(fmt.Sprintf("SIA keeps what #%d taught", issue), branchPushed(memoryBranch)); err != nil {
+		if _, err := n.await(fmt.Sprintf("SIA keeps what #%d taught", issue), stage.Pushed(memoryBranch)); err != nil {
 			return lesson.Lesson{}, err
 		}
 	}
 }
 
 // checkLessonShown checks that the first attempt at an issue got a lesson: in the stored task, and in the prompt.
-func (n *demoNarrator) checkLessonShown(issue int, l lesson.Lesson) error {
+func (n *narrator) checkLessonShown(issue int, l lesson.Lesson) error {
 	t, err := n.task(issue)
 	if err != nil {
 		return err
@@ -124,7 +125,7 @@ func (n *demoNarrator) checkLessonShown(issue int, l lesson.Lesson) error {
 }
 
 // task returns SIA's task for an issue. It is an error if the task has no attempt.
-func (n *demoNarrator) task(issue int) (sia.Task, error) {
+func (n *narrator) task(issue int) (sia.Task, error) {
 	t, err := n.TaskOf(n.Ctx, issue)
 	if err == nil && len(t.Attempts) == 0 {
 		err = fmt.Errorf("SIA made no attempt at #%d", issue)

@@ -1,4 +1,4 @@
-package main
+package localrun
 
 import (
 	"context"
@@ -10,10 +10,14 @@ import (
 
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/app/memory"
+	"github.com/sia-bot/sia/cmd/internal/localgit"
 	"github.com/sia-bot/sia/sia/config"
 	"github.com/sia-bot/sia/sia/lesson"
 	"github.com/sia-bot/sia/sia/text"
 )
+
+// memoryBranch is the branch of the simulated repository with its memory.
+const memoryBranch = "sia/memory"
 
 // memoryFolder holds what SIA learned, next to files that users write for it.
 const memoryFolder = ".sia/"
@@ -23,8 +27,8 @@ const instructionsFile = memoryFolder + "instructions.md"
 
 // copyMemory creates a memory branch in the copy of a repository from the files that earlier runs left on the base. It
 // returns the highest number of their issues. known reports whether there were any.
-func copyMemory(ctx context.Context, j localJob, to string) (last int, known bool, err error) {
-	listed, err := j.git.run(ctx, "ls-tree", "-r", "-z", j.base, "--", memoryFolder)
+func (j *job) copyMemory(ctx context.Context, to string) (last int, known bool, err error) {
+	listed, err := j.git.Run(ctx, "ls-tree", "-r", "-z", j.base, "--", memoryFolder)
 	if err != nil {
 		return 0, false, err
 	}
@@ -46,10 +50,10 @@ func copyMemory(ctx context.Context, j localJob, to string) (last int, known boo
 	if !known {
 		return 0, false, nil
 	}
-	bare := ownGit(to)
-	made, err := bare.commitEntries(ctx, filepath.Join(to, "memory-index"), "", entries.String(), "sia: earlier runs")
+	bare := localgit.Own(to)
+	made, err := bare.CommitEntries(ctx, filepath.Join(to, "memory-index"), "", entries.String(), "sia: earlier runs")
 	if err == nil {
-		_, err = bare.run(ctx, "update-ref", "refs/heads/"+memoryBranch, made)
+		_, err = bare.Run(ctx, "update-ref", "refs/heads/"+memoryBranch, made)
 	}
 	return last, true, err
 }
@@ -58,7 +62,7 @@ func copyMemory(ctx context.Context, j localJob, to string) (last int, known boo
 const maxIssueNumber = 1 << 30
 
 // loadMemory loads what earlier runs learned into the server's database.
-func (r *localRun) loadMemory() error {
+func (r *run) loadMemory() error {
 	m, closing, err := app.OpenMemory(r.Ctx, r.Config, r.Options)
 	if err != nil {
 		return err
@@ -74,49 +78,22 @@ func (r *localRun) loadMemory() error {
 }
 
 // commitMemory commits what was learned on top of the result, under .sia/, and returns the new head.
-func (r *localRun) commitMemory(ctx context.Context, head string) (string, error) {
-	bare := ownGit(r.bare)
-	if _, err := bare.run(ctx, "rev-parse", "--verify", "--quiet", "refs/heads/"+memoryBranch); err != nil {
-		return head, nil //nolint:nilerr // nothing was learned
+func (r *run) commitMemory(ctx context.Context, head string) (string, error) {
+	if !r.bare.HasBranch(ctx, memoryBranch) { // nothing was learned
+		return head, nil
 	}
-	entries, err := bare.run(ctx, "ls-tree", "-r", "-z", memoryBranch, "--", memoryFolder)
+	entries, err := r.bare.Run(ctx, "ls-tree", "-r", "-z", memoryBranch, "--", memoryFolder)
 	if err != nil || len(entries) == 0 {
 		return head, err
 	}
-	git := r.job.git
-	if err := git.take(ctx, bare, memoryBranch, head); err != nil {
+	if err := r.job.git.Take(ctx, r.bare, memoryBranch, head); err != nil {
 		return head, err
 	}
-	after, err := git.commitEntries(ctx, filepath.Join(r.Dir, "index"), head, string(entries), "sia: what was learned")
+	after, err := r.job.git.CommitEntries(ctx, filepath.Join(r.Dir, "index"), head, string(entries),
+		"sia: what was learned")
 	if err != nil {
 		return head, err
 	}
-	_, err = git.run(ctx, "update-ref", "refs/heads/"+r.job.branch, after, head)
+	_, err = r.job.git.Run(ctx, "update-ref", "refs/heads/"+r.job.branch, after, head)
 	return after, err
-}
-
-// commitEntries commits entries in the format of git ls-tree -z on top of the commit over, together with its files;
-// without a commit, only the entries. index names the index file, which need not exist.
-func (g localGit) commitEntries(ctx context.Context, index, over, entries, message string) (commit string, err error) {
-	env := []string{"GIT_INDEX_FILE=" + index, "GIT_AUTHOR_NAME=SIA", "GIT_AUTHOR_EMAIL=sia@localhost",
-		"GIT_COMMITTER_NAME=SIA", "GIT_COMMITTER_EMAIL=sia@localhost"}
-	git := func(stdin string, args ...string) (said string) { // does nothing after the first failure
-		if err == nil {
-			var out []byte
-			out, err = g.runWith(ctx, env, stdin, args...)
-			said = strings.TrimSpace(string(out))
-		}
-		return said
-	}
-	parent := []string{}
-	if over == "" {
-		git("", "read-tree", "--empty")
-	} else {
-		git("", "read-tree", over)
-		parent = []string{"-p", over}
-	}
-	git(entries, "update-index", "-z", "--index-info")
-	tree := git("", "write-tree")
-	commit = git(message, append([]string{"commit-tree", tree}, parent...)...)
-	return commit, err
 }

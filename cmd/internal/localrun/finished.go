@@ -1,4 +1,4 @@
-package main
+package localrun
 
 import (
 	"context"
@@ -15,27 +15,15 @@ import (
 func finishedKey(branch string) string { return "branch." + branch + ".siaFinished" }
 
 // issueHash identifies the words of an issue.
-func (j localJob) issueHash() string {
-	sum := sha256.Sum256([]byte(j.title + "\n" + j.body))
+func (j *job) issueHash() string {
+	sum := sha256.Sum256([]byte(j.opts.Title + "\n" + j.opts.Body))
 	return hex.EncodeToString(sum[:8])
 }
 
-// noteFinished records that the head of the result's branch is a finished attempt, if the run was stopped during its
-// check.
-func (r *localRun) noteFinished(ctx context.Context, head string) {
-	if r.finished != head || r.job.judge != nil {
-		return
-	}
-	if _, err := r.job.git.run(ctx, "config", finishedKey(r.job.branch),
-		strings.Join([]string{r.job.issueHash(), r.job.base, head}, " ")); err != nil {
-		r.Logger.WarnContext(ctx, "a rerun will not know that the attempt is finished", "error", err)
-	}
-}
-
-// finishedFrom returns the base of the stopped run that left a job's base as a finished attempt at the same issue; ""
+// findFinished returns the base of the stopped run that left the job's base as a finished attempt at the same issue; ""
 // if there was none.
-func (j localJob) finishedFrom(ctx context.Context, branch string) string {
-	noted, err := j.git.run(ctx, "config", "--get", finishedKey(branch))
+func (j *job) findFinished(ctx context.Context) string {
+	noted, err := j.git.Run(ctx, "config", "--get", finishedKey(j.opts.Base))
 	if words := strings.Fields(string(noted)); err == nil && len(words) == 3 && words[0] == j.issueHash() &&
 		words[2] == j.base {
 		return words[1]
@@ -43,22 +31,33 @@ func (j localJob) finishedFrom(ctx context.Context, branch string) string {
 	return ""
 }
 
+// noteFinished records that the head of the result's branch is a finished attempt, if the run was stopped during its
+// check.
+func (r *run) noteFinished(ctx context.Context, head string) {
+	if r.finishedHead != head || r.job.judge != nil {
+		return
+	}
+	if _, err := r.job.git.Run(ctx, "config", finishedKey(r.job.branch),
+		strings.Join([]string{r.job.issueHash(), r.job.base, head}, " ")); err != nil {
+		r.Logger.WarnContext(ctx, "a rerun will not know that the attempt is finished", "error", err)
+	}
+}
+
 // takeFinished returns the result if the check passes on the finished attempt of a stopped run: no attempt is made.
-func (r *localRun) takeFinished() (out runResult, err error) {
+func (r *run) takeFinished() (out Result, err error) {
 	head := r.job.base
-	r.job.base = r.job.finished
+	r.job.base = r.job.finishedBase
 	r.progress("An earlier run was stopped while it checked this change for the same issue. It is finished, so no "+
 		"attempt is made. Its base is %.9s.", r.job.base)
 	if err := r.testEdits(r.Ctx, head); err != nil {
 		return out, err
 	}
-	diff, err := ownGit(r.bare).run(r.Ctx, "diff", "--binary", "--no-color", "--no-ext-diff", "--end-of-options",
-		r.job.base, head)
+	diff, err := r.bare.Run(r.Ctx, "diff", "--binary", "--no-color", "--no-ext-diff", "--end-of-options", r.job.base, head)
 	if err != nil {
 		return out, err
 	}
-	out = runResult{Passed: true, State: sia.Passed, Branch: r.cmd.Base, Head: head, Base: r.job.base,
-		Test: r.job.settings.Agent.Test, Attempts: []runAttempt{}, Credits: "0",
+	out = Result{Passed: true, State: sia.Passed, Branch: r.job.opts.Base, Head: head, Base: r.job.base,
+		Test: r.job.settings.Agent.Test, Attempts: []Attempt{}, Credits: "0",
 		Seconds: time.Since(r.began).Seconds(), Diff: string(diff)}
 	if out.Findings, err = r.findings(r.Ctx, sia.Task{}, head); err != nil {
 		return out, err

@@ -1,4 +1,4 @@
-package main
+package localrun
 
 import (
 	"cmp"
@@ -17,7 +17,7 @@ import (
 )
 
 // ask asks the user at the terminal the task's question and forwards the answer. done: standard input has ended.
-func (r *localRun) ask(t sia.Task) (done bool, err error) {
+func (r *run) ask(t sia.Task) (done bool, err error) {
 	about, number := waitsForUser(t), r.issue
 	var options []sia.Option
 	if e := t.Escalation; t.State == sia.Escalated {
@@ -41,11 +41,12 @@ func (r *localRun) ask(t sia.Task) (done bool, err error) {
 		r.progress("  %s) %s", o.Letter, o.Text)
 	}
 	fmt.Fprint(r.Err, "Answer with a letter, words, or a command such as /sia stop: ")
-	answer, err := r.read()
-	switch {
-	case err != nil:
-		return true, nil //nolint:nilerr // standard input has ended: nobody answers
-	case answer == "": // ask again
+	line, _ := r.in.ReadString('\n') // the last one may lack a newline
+	if line == "" {                  // standard input has ended: nobody answers
+		return true, nil
+	}
+	answer := strings.TrimSpace(line)
+	if answer == "" { // ask again
 		return false, nil
 	}
 	if wrong := answerProblem(t, answer); wrong != "" {
@@ -58,7 +59,7 @@ func (r *localRun) ask(t sia.Task) (done bool, err error) {
 		r.progress("%s\n%s", r.Style.Bold("SIA answers:"), answerHere(t, q.Topic))
 		return false, nil
 	}
-	if said.Teach.Learn != "" && !r.cmd.Memory {
+	if said.Teach.Learn != "" && !r.job.opts.Memory {
 		r.progress("Without --memory, that is forgotten when this run ends.")
 	}
 	r.lastQuestion, r.answeredAt = key, time.Now()
@@ -68,7 +69,7 @@ func (r *localRun) ask(t sia.Task) (done bool, err error) {
 	if t.State == sia.Escalated && !strings.HasPrefix(answer, "/") { // on the task's own issue, plain text is a comment
 		answer = "/sia answer " + answer
 	}
-	_, err = r.Sim.Comment(r.repo, number, runUser, answer)
+	_, err = r.Sim.Comment(r.repo, number, login, answer)
 	return false, err
 }
 
@@ -103,9 +104,9 @@ func answerHere(t sia.Task, topic string) string {
 var foldTags = lazyregexp.New(`</?(?:details|summary)>`)
 
 // printReplies prints SIA's replies to commands, such as /sia spent. Its open question is asked again.
-func (r *localRun) printReplies() {
+func (r *run) printReplies() {
 	for _, e := range r.Sim.Timeline("issue_comment.created") {
-		if e.Seq > r.lastReply && commentedAs(string(sia.DoReply))(e) {
+		if m, ok := render.ParseMarker(e.Detail); ok && m.Kind == string(sia.DoReply) && e.Seq > r.lastReply {
 			r.lastReply, r.lastQuestion = e.Seq, ""
 			said := foldTags.ReplaceAllString(visible.Markdown(e.Detail), "")
 			r.progress("%s\n%s", r.Style.Bold("SIA answers:"), strings.TrimSpace(r.withoutLinks(said)))
@@ -118,7 +119,7 @@ var markdownLink = lazyregexp.New(`\[([^\]\n]*)\]\((http://[^\s)]*)\)|http://[^\
 
 // withoutLinks leaves only the words of links to the servers of this process, which no browser can show and which end
 // with the run.
-func (r *localRun) withoutLinks(said string) string {
+func (r *run) withoutLinks(said string) string {
 	return markdownLink.ReplaceAllStringFunc(said, func(link string) string {
 		m := markdownLink.FindStringSubmatch(link)
 		address := cmp.Or(m[2], link)
@@ -145,12 +146,3 @@ func answerProblem(t sia.Task, answer string) string {
 
 // answerTimeout is how long an answer may take to change the task. After that it counts as not understood.
 const answerTimeout = 15 * time.Second
-
-// read reads a line.
-func (r *localRun) read() (string, error) {
-	text, err := r.in.ReadString('\n')
-	if text != "" { // the last line may lack a newline
-		err = nil
-	}
-	return strings.TrimSpace(text), err
-}

@@ -1,23 +1,22 @@
-package main
+package localrun
 
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/sia-bot/sia/cmd/internal/localgit"
 	"github.com/sia-bot/sia/sia/lazyregexp"
 	"github.com/sia-bot/sia/sia/tamper"
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// editFindings returns what [localRun.testEdits] found about a head, which it did before the head's check ended.
-func (r *localRun) editFindings(head string) []string {
+// editFindings returns what [run.testEdits] found about a head, which it did before the head's check ended.
+func (r *run) editFindings(head string) []string {
 	if found, ok := r.edits.Load(head); ok {
 		return []string{found.(string)}
 	}
@@ -30,19 +29,15 @@ func (r *localRun) editFindings(head string) []string {
 //
 // An edit that the issue asks for fails as well. So the finding asks as a failing base test does: the reviewer first,
 // who has to quote the issue, else a person.
-func (r *localRun) testEdits(ctx context.Context, head string) error {
+func (r *run) testEdits(ctx context.Context, head string) error {
 	entries, names, err := r.baseEntries(ctx, head)
 	if err != nil || len(names) == 0 {
 		return err
 	}
 	r.progress("The change edits how it is tested, so %s runs once more, without the change to %s.", r.job.check,
 		text.List(names))
-	dir, err := os.MkdirTemp(r.Dir, "edits-")
+	over, err := r.bare.CommitEntries(ctx, filepath.Join(r.Dir, "edits-index"), head, entries, "With the base's tests")
 	if err != nil {
-		return err
-	}
-	over, err := ownGit(r.bare).commitEntries(ctx, filepath.Join(dir, "index"), head, entries, "With the base's tests")
-	if err = errors.Join(err, os.RemoveAll(dir)); err != nil {
 		return err
 	}
 	for range 2 {
@@ -61,9 +56,8 @@ const maxNamedEdits = 3
 // baseEntries returns the entries that give a head the base's versions of the files by which it is tested, without
 // those that are new, and the names of those that the change edits. There are no names if it edits none: a new test
 // is no edit, but a new makefile may be, since makefiles include others.
-func (r *localRun) baseEntries(ctx context.Context, head string) (entries string, names []string, err error) {
-	git := ownGit(r.bare)
-	raw, err := git.run(ctx, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", r.job.base, head)
+func (r *run) baseEntries(ctx context.Context, head string) (entries string, names []string, err error) {
+	raw, err := r.bare.Run(ctx, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", r.job.base, head)
 	if err != nil {
 		return "", nil, err
 	}
@@ -77,7 +71,7 @@ func (r *localRun) baseEntries(ctx context.Context, head string) (entries string
 		mode, was, now, isNew := strings.TrimPrefix(of[0], ":"), of[2], of[3], of[4] == "A"
 		switch isMake := isMakefile.MatchString(path.Base(p)); {
 		case path.Base(p) == "package.json" && of[4] == "M":
-			if was, err = git.withScripts(ctx, was, now); err != nil {
+			if was, err = withScripts(ctx, r.bare, was, now); err != nil {
 				return "", nil, err
 			}
 			if was == "" {
@@ -113,10 +107,10 @@ func isTestFile(p string) bool {
 
 // withScripts stores a package.json with the scripts of an earlier version, apart from new ones, and returns its id; ""
 // if they are the same. The rest, such as dependencies, is needed by the code as it is now.
-func (g localGit) withScripts(ctx context.Context, was, now string) (id string, err error) {
+func withScripts(ctx context.Context, git localgit.Repo, was, now string) (id string, err error) {
 	files, scripts := [2]map[string]json.RawMessage{}, [2]map[string]string{}
 	for i, blob := range []string{was, now} {
-		b, err := g.run(ctx, "cat-file", "blob", blob)
+		b, err := git.Run(ctx, "cat-file", "blob", blob)
 		if err != nil {
 			return "", err
 		}
@@ -143,6 +137,6 @@ func (g localGit) withScripts(ctx context.Context, was, now string) (id string, 
 	if err != nil {
 		return "", err
 	}
-	blob, err := g.runWith(ctx, nil, string(b), "hash-object", "-w", "--stdin")
+	blob, err := git.RunWith(ctx, nil, string(b), "hash-object", "-w", "--stdin")
 	return strings.TrimSpace(string(blob)), err
 }

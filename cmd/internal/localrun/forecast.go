@@ -1,4 +1,4 @@
-package main
+package localrun
 
 import (
 	"bufio"
@@ -27,31 +27,30 @@ type pastRun struct {
 }
 
 const (
-	forecastRuns  = 300
-	maxRunHistory = 1 << 20 // bytes; a longer file is truncated
+	forecastRuns = 300
+	maxHistory   = 1 << 20 // bytes; a longer file is truncated
 )
 
-// runHistoryPath returns the path of that file; "" if this user has no folder for it.
-func runHistoryPath() string {
-	dir := userDir()
-	if dir == "" {
+// historyPath returns the path of the file with the results of runs; "" if there is no folder for it.
+func (j *job) historyPath() string {
+	if j.opts.Dir == "" {
 		return ""
 	}
-	return filepath.Join(dir, "runs.jsonl")
+	return filepath.Join(j.opts.Dir, "runs.jsonl")
 }
 
 // repoNumber identifies the clone's folder.
-func (j localJob) repoNumber() int64 {
+func (j *job) repoNumber() int64 {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(j.git.dir)) // never fails
+	_, _ = h.Write([]byte(j.git.Dir)) // never fails
 	return int64(h.Sum64() >> 1)      //nolint:gosec // 63 bits fit
 }
 
-func (j localJob) kind() string { return string(policies.Read(j.title, j.body, nil).Kind) }
+func (j *job) kind() string { return string(policies.Read(j.opts.Title, j.opts.Body, nil).Kind) }
 
 // forecast prints the expected cost and duration of the run, from earlier runs on this machine.
-func (r *localRun) forecast() {
-	file, err := os.ReadFile(runHistoryPath())
+func (r *run) forecast() {
+	file, err := os.ReadFile(r.job.historyPath())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		r.Logger.WarnContext(r.Ctx, "no forecast", "error", err)
 	}
@@ -71,28 +70,22 @@ func (r *localRun) forecast() {
 	r.progress("Forecast: %s: %s", render.Forecast(f), render.ForecastFrom(f))
 }
 
-// keepRun records the cost and time of the run for later forecasts, if this user has a folder for that. It skips a run
+// addToHistory records the cost and time of the run for later forecasts, if there is a folder for that. It skips a run
 // that was stopped, one in which the model called no tool, and a replay task: they predict nothing.
-func (r *localRun) keepRun(out runResult, spent sia.Credits) {
-	if r.toolCalls == 0 || r.Ctx.Err() != nil || r.job.judge != nil || runHistoryPath() == "" {
+func (r *run) addToHistory(out Result, spent sia.Credits) {
+	if r.toolCalls == 0 || r.Ctx.Err() != nil || r.job.judge != nil || r.job.opts.Dir == "" {
 		return
 	}
-	line, err := json.Marshal(pastRun{Repo: r.job.repoNumber(), Kind: r.job.kind(), Credits: spent, Seconds: out.Seconds,
-		Passed: out.Passed, At: time.Now().UTC()})
-	if err == nil {
-		err = os.MkdirAll(userDir(), 0o700)
-	}
 	how := os.O_APPEND
-	if st, statErr := os.Stat(runHistoryPath()); statErr == nil && st.Size() > maxRunHistory {
+	if st, err := os.Stat(r.job.historyPath()); err == nil && st.Size() > maxHistory {
 		how = os.O_TRUNC
 	}
-	var file *os.File
-	if err == nil {
-		file, err = os.OpenFile(runHistoryPath(), os.O_WRONLY|os.O_CREATE|how, 0o600)
-	}
-	if err == nil {
-		_, err = file.Write(append(line, '\n'))
-		err = errors.Join(err, file.Close())
+	err := os.MkdirAll(r.job.opts.Dir, 0o700)
+	file, openErr := os.OpenFile(r.job.historyPath(), os.O_WRONLY|os.O_CREATE|how, 0o600)
+	if err = errors.Join(err, openErr); openErr == nil {
+		past := pastRun{Repo: r.job.repoNumber(), Kind: r.job.kind(), Credits: spent, Seconds: out.Seconds,
+			Passed: out.Passed, At: time.Now().UTC()}
+		err = errors.Join(err, json.NewEncoder(file).Encode(past), file.Close())
 	}
 	if err != nil {
 		r.Logger.WarnContext(r.Ctx, "the run is not kept for later forecasts", "error", err)

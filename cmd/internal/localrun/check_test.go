@@ -1,11 +1,15 @@
-package main
+//test:plain
+package localrun
 
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/sia-bot/sia/cmd/internal/localgit"
 	"github.com/sia-bot/sia/sia/failure"
 )
 
@@ -51,7 +55,7 @@ func TestFailsAsBase(t *testing.T) {
 			checkResult{log: x + "1 failed, 5 passed in 0.2s\nmake: *** [Makefile:4: test] Error 1\n"}, true},
 		"the base has many": {checkResult{log: manyFailed()}, checkResult{log: "FAILED test_a.py::test_1\n"}, false},
 	} {
-		r := localRun{flaky: c.base.failedTests(t.Context()), flakyLog: c.base.log}
+		r := run{flaky: c.base.failedTests(t.Context()), flakyLog: c.base.log}
 		if got := r.failsAsBase(t.Context(), c.change); got != c.want {
 			t.Errorf("%s: %v, with %q", name, got, r.flaky)
 		}
@@ -67,12 +71,35 @@ func manyFailed() string {
 	return log.String()
 }
 
-// A pass counts as one of a second run if the check failed on the same head before.
-func TestPassedLater(t *testing.T) {
-	var r localRun
-	r.failed.Store("red", false)
-	r.failed.Store("later", true)
-	if r.passedLater("red") || !r.passedLater("later") || r.passedLater("green") {
-		t.Error("only the second head passed later")
+// TestCheckedOutIsARepository: a commit that is checked out is a repository of its own, also if no branch has it.
+func TestCheckedOutIsARepository(t *testing.T) {
+	t.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(t.TempDir(), "none"))
+	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	made := localgit.At(filepath.Join(t.TempDir(), "made"))
+	git := func(g localgit.Repo, args ...string) string {
+		t.Helper()
+		out, err := g.Run(t.Context(), args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	if err := os.Mkdir(made.Dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	git(made, "init", "--quiet")
+	commit := []string{"-c", "user.name=ada", "-c", "user.email=ada@example.com", "commit", "--quiet", "--allow-empty"}
+	git(made, append(commit, "-m", "Begin")...)
+	sha := git(made, "rev-parse", "HEAD")
+	git(made, append(commit, "--amend", "-m", "Another")...)
+	dir := filepath.Join(t.TempDir(), "checked-out")
+	if err := (&run{bare: made}).checkOut(t.Context(), sha, dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(made.Dir); err != nil {
+		t.Fatal(err)
+	}
+	if got := git(localgit.At(dir), "log", "--format=%H %s"); got != sha+" Begin" {
+		t.Errorf("git log prints %q", got)
 	}
 }

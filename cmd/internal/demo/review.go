@@ -1,4 +1,4 @@
-package main
+package demo
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sim/ghsim"
+	"github.com/sia-bot/sia/sim/stage"
 )
 
 // reviewer is the login of the demo's reviewer.
@@ -21,7 +22,7 @@ const (
 )
 
 // review plays a review of the change that passed: one attempt deals with all comments, and each thread is answered.
-func (n *demoNarrator) review(issue int) error {
+func (n *narrator) review(issue int) error {
 	n.heading("4. A person reviews: a follow-up from the green commit, and an answer in each thread")
 	t, err := n.task(issue)
 	if err != nil {
@@ -32,11 +33,11 @@ func (n *demoNarrator) review(issue int) error {
 		return err
 	}
 	n.Sim.CreateUser(reviewer)
-	if err := n.Sim.SetPermission(n.repo, reviewer, "write"); err != nil {
+	if err := n.Sim.SetPermission(repo, reviewer, "write"); err != nil {
 		return err
 	}
-	pull, before := t.Pull.Number, n.seq
-	if err := n.Sim.Review(n.repo, pull, reviewer, "changes_requested", "", lines...); err != nil {
+	pull, before := t.Pull.Number, n.Seen
+	if err := n.Sim.Review(repo, pull, reviewer, "changes_requested", "", lines...); err != nil {
 		return fmt.Errorf("review #%d: %w", pull, err)
 	}
 	n.tell("@%s requests changes on #%d: a suggestion on one line, a question on another  %s", reviewer, pull,
@@ -49,10 +50,10 @@ func (n *demoNarrator) review(issue int) error {
 		}
 	}
 	err = n.expect(
-		demoStep{"one attempt begins with both threads and is pushed", branchPushed(t.Branch), nil},
-		demoStep{"the check `test` is green", checkConcluded("test", "success"), nil},
-		demoStep{"the suggestion is answered: applied, with the commit", answered("Applied in"), nil},
-		demoStep{"the question is answered: not changed, and why", answered("Not changed here"), nil},
+		step{"one attempt begins with both threads and is pushed", stage.Pushed(t.Branch), nil},
+		step{"the check `test` is green", stage.Concluded("test", "success"), nil},
+		step{"the suggestion is answered: applied, with the commit", answered("Applied in"), nil},
+		step{"the question is answered: not changed, and why", answered("Not changed here"), nil},
 	)
 	if err != nil {
 		return err
@@ -69,8 +70,8 @@ func (n *demoNarrator) review(issue int) error {
 
 // awaitPassedAgain waits until an issue carries the label of a passed task again. It still has the label if the attempt
 // took less time than SIA leaves between two label changes. Otherwise it gets the label after the given journal entry.
-func (n *demoNarrator) awaitPassedAgain(issue, entry int) error {
-	v, err := n.Sim.Issue(n.repo, issue)
+func (n *narrator) awaitPassedAgain(issue, entry int) error {
+	v, err := n.Sim.Issue(repo, issue)
 	if err != nil {
 		return fmt.Errorf("look at #%d: %w", issue, err)
 	}
@@ -82,8 +83,8 @@ func (n *demoNarrator) awaitPassedAgain(issue, entry int) error {
 }
 
 // remarks returns the reviewer's comments, on the lines that they are about.
-func (n *demoNarrator) remarks(head string) ([]ghsim.ReviewLine, error) {
-	file, err := n.Sim.File(n.repo, head, reviewedFile)
+func (n *narrator) remarks(head string) ([]ghsim.ReviewLine, error) {
+	file, err := n.Sim.File(repo, head, reviewedFile)
 	if err != nil {
 		return nil, fmt.Errorf("the file that is reviewed: %w", err)
 	}
