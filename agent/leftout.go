@@ -13,9 +13,10 @@ const maxLeftOut = 5
 
 // Reasons for leaving something out.
 const (
-	nestedReason   = "SIA left out what is a git repository of its own, with a `.git` in it: "
+	nestedReason   = "SIA left out what is a git repository of its own, with a `.git` in it or as a submodule: "
 	filteredReason = "SIA left out what Git stores through a filter, such as Git LFS or git-crypt, which it does not run: "
 	ignoredReason  = "SIA left out what Git ignores here: "
+	misnamedReason = "SIA left out names with a backslash, which are paths on Windows: "
 	builtReason    = "SIA left out what commands built: "
 	beforeReason   = "SIA left out what setup changed and the attempt did not: "
 	undoneReason   = "SIA left out what configures agents, editors, package managers or git, which an agent that is a " +
@@ -39,10 +40,11 @@ func leftOut(why string, paths []string) string {
 
 // LeftOut lists what a commit leaves out of an agent's change, by path.
 type LeftOut struct {
-	Repositories []string // new folders that are repositories of their own
+	Repositories []string // new folders that are repositories of their own, and changed submodules
 	Built        []string // new folders and files that builds make
 	Filtered     []string // changed files that Git stores through a filter
 	Ignored      []string // files of [Result.Written] that Git ignores
+	Misnamed     []string // new files and folders with a backslash in their names
 	Before       []string // tracked files that are as setup left them
 }
 
@@ -50,7 +52,7 @@ type LeftOut struct {
 // changed.
 func LeftOutOf(before string, l LeftOut) (left, built string) {
 	for _, said := range []string{leftOut(nestedReason, l.Repositories), leftOut(filteredReason, l.Filtered),
-		leftOut(ignoredReason, l.Ignored)} {
+		leftOut(ignoredReason, l.Ignored), leftOut(misnamedReason, l.Misnamed)} {
 		before = strings.TrimSpace(before + " " + said)
 	}
 	built = strings.TrimSpace(leftOut(builtReason, l.Built) + " " + leftOut(beforeReason, l.Before))

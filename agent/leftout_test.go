@@ -15,10 +15,10 @@ func TestWithLeftOut(t *testing.T) {
 		want    string
 	}{
 		{"Done.", nil, "Done."},
-		{"Done.", []string{"web/app"}, "Done.\n\nSIA left out what is a git repository of its own, with a `.git` in it: " +
-			"`web/app`."},
+		{"Done.", []string{"web/app"}, "Done.\n\nSIA left out what is a git repository of its own, with a `.git` in it " +
+			"or as a submodule: `web/app`."},
 		{"", []string{"a`\nb", "2", "3", "4", "5", "6", "7"}, "SIA left out what is a git repository of its own, with a " +
-			"`.git` in it: `a' b`, `2`, `3`, `4`, `5` and 2 more."},
+			"`.git` in it or as a submodule: `a' b`, `2`, `3`, `4`, `5` and 2 more."},
 	} {
 		left, _ := agent.LeftOutOf("", agent.LeftOut{Repositories: c.folders})
 		if got := agent.WithLeftOut(c.said, left); got != c.want {

@@ -30,7 +30,8 @@ func (w *Workspace) LeaveChanges(ctx context.Context) error {
 	for _, c := range changes { // a deleted file has no mode and no hash
 		left = append(left, &index.Entry{Name: c.path, Mode: c.new.mode, Hash: c.new.id})
 	}
-	for _, p := range w.LeftOut().Built { // unnamed later; without a hash
+	named := w.LeftOut()
+	for _, p := range slices.Concat(named.Built, named.Repositories, named.Misnamed) { // unnamed later; without a hash
 		left = append(left, &index.Entry{Name: p, Mode: filemode.Submodule})
 	}
 	encoded, err := encodeIndex(left)
@@ -43,7 +44,7 @@ func (w *Workspace) LeaveChanges(ctx context.Context) error {
 	})
 }
 
-// withoutLeft removes what LeaveChanges leaves out from changes, and what setup built from what is named.
+// withoutLeft removes what LeaveChanges leaves out from changes, and what setup made from what is named.
 func (w *Workspace) withoutLeft(changes []treeChange, named *LeftOut) ([]treeChange, error) {
 	b, err := os.ReadFile(filepath.Join(w.state, leftFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -60,9 +61,11 @@ func (w *Workspace) withoutLeft(changes []treeChange, named *LeftOut) ([]treeCha
 	for _, e := range entries {
 		left[e.Name] = e
 	}
-	named.Built = slices.DeleteFunc(named.Built, func(p string) bool {
-		return left[p] != nil && left[p].Mode == filemode.Submodule
-	})
+	for _, paths := range []*[]string{&named.Built, &named.Repositories, &named.Misnamed} {
+		*paths = slices.DeleteFunc(*paths, func(p string) bool {
+			return left[p] != nil && left[p].Mode == filemode.Submodule
+		})
+	}
 	var written map[string]bool
 	if w := w.written.Load(); w != nil {
 		written = *w

@@ -17,10 +17,11 @@ import (
 // LeftOut lists changes of a work tree that Diff and Commit leave out, by path. A folder's path stands for all that is
 // in it.
 type LeftOut struct {
-	Repositories []string // new folders that are repositories of their own
+	Repositories []string // new folders that are repositories of their own, and changed submodules
 	Built        []string // new folders and files that builds, package managers and test runners make
 	Filtered     []string // changed files that Git stores through a filter, such as those of Git LFS and git-crypt
 	Ignored      []string // files of [Workspace.KeepWritten] that an ignore file names
+	Misnamed     []string // new files and folders with a backslash in their names, which are paths on Windows
 	Before       []string // tracked files that are as [Workspace.LeaveChanges] found them
 }
 

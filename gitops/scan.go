@@ -24,9 +24,9 @@ import (
 // scan compares the work tree with the checkout and returns the changes, by path. A file with the recorded stat is not
 // read. New files are hashed, not kept.
 //
-// It leaves out .git, files that .gitignore or [CacheOptions.Ignored] names unless they are tracked, submodules,
-// changes recorded by [Workspace.LeaveChanges], anything other than a file or a symlink, and what [LeftOut] lists. It never
-// follows symlinks.
+// It leaves out .git, files that .gitignore or [CacheOptions.Ignored] names unless they are tracked, changes recorded
+// by [Workspace.LeaveChanges], anything other than a file or a symlink, and what [LeftOut] lists, such as changes of
+// submodules. It never follows symlinks.
 func (w *Workspace) scan(ctx context.Context) ([]treeChange, error) {
 	b, err := os.ReadFile(filepath.Join(w.state, "index"))
 	if err != nil {
@@ -60,11 +60,14 @@ func (w *Workspace) scan(ctx context.Context) ([]treeChange, error) {
 		return nil, err
 	}
 	for _, e := range s.tracked { // the remaining entries were not found
-		if e.Mode != filemode.Submodule {
-			s.out = append(s.out, treeChange{path: e.Name, old: treeEntry{path.Base(e.Name), e.Mode, e.Hash}})
+		if e.Mode == filemode.Submodule {
+			s.leftOut.Repositories = append(s.leftOut.Repositories, e.Name)
+			continue
 		}
+		s.out = append(s.out, treeChange{path: e.Name, old: treeEntry{path.Base(e.Name), e.Mode, e.Hash}})
 	}
-	for _, paths := range [][]string{s.leftOut.Repositories, s.leftOut.Built, s.leftOut.Filtered, s.leftOut.Ignored} {
+	for _, paths := range [][]string{s.leftOut.Repositories, s.leftOut.Built, s.leftOut.Filtered, s.leftOut.Ignored,
+		s.leftOut.Misnamed} {
 		slices.Sort(paths)
 	}
 	out, err := w.withoutLeft(mergeChanges(s.out), &s.leftOut)
@@ -188,9 +191,16 @@ func (s *workScanner) dir(root *os.Root, dir string, rules folderRules, depth in
 func (s *workScanner) entry(root *os.Root, p string, e fs.DirEntry, rules folderRules, depth int) error {
 	old := s.tracked[p]
 	if old != nil && old.Mode == filemode.Submodule {
+		if isEmpty(root, e) { // as it was checked out
+			delete(s.tracked, p)
+		}
 		return nil
 	}
 	ignored := rules.hidden || old == nil && rules.ignores.Ignore(p, e.IsDir())
+	if old == nil && !ignored && !s.folders[p] && !portableName(e.Name()) {
+		s.leftOut.Misnamed = append(s.leftOut.Misnamed, p)
+		return nil
+	}
 	if e.IsDir() {
 		rules.hidden = ignored
 		if ignored && !s.folders[p] {
@@ -223,9 +233,6 @@ func (s *workScanner) entry(root *os.Root, p string, e fs.DirEntry, rules folder
 		}
 		return nil
 	}
-	if dir := path.Dir(p); old == nil && (!portableName(e.Name()) || strings.Contains(dir, `\`) && !s.folders[dir]) {
-		return fmt.Errorf("%w: the name %s is a path on other systems", ErrTree, cleanText(p, 200))
-	}
 	st, err := root.Lstat(e.Name())
 	if err != nil {
 		return err
@@ -253,6 +260,20 @@ func (s *workScanner) entry(root *os.Root, p string, e fs.DirEntry, rules folder
 	}
 	s.out = append(s.out, c)
 	return nil
+}
+
+// isEmpty reports whether an entry of a folder is an empty folder.
+func isEmpty(in *os.Root, e fs.DirEntry) bool {
+	if !e.IsDir() {
+		return false
+	}
+	f, err := in.Open(e.Name())
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	_, err = f.Readdirnames(1)
+	return errors.Is(err, io.EOF)
 }
 
 // leaves reports whether a changed file is left out because of its content.

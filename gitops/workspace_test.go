@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -282,6 +283,7 @@ func TestStatCacheIsNotFooled(t *testing.T) {
 	}
 }
 
+// Submodules stay as they are, and changes of them are named.
 func TestSubmoduleLeftAlone(t *testing.T) {
 	f := newFixture(t)
 	ctx := t.Context()
@@ -293,14 +295,30 @@ func TestSubmoduleLeftAlone(t *testing.T) {
 	if st, err := os.Stat(filepath.Join(w.Dir(), "vendor/sub")); err != nil || !st.IsDir() {
 		t.Errorf("submodule folder: %v", err)
 	}
+	must[Diff](t)(w.Diff(ctx))
+	if got := w.LeftOut().Repositories; len(got) != 0 {
+		t.Errorf("left out without a change: %q", got)
+	}
 	write(t, w.Dir(), map[string]string{"vendor/sub/x": "x", "vendor/y": "y"})
 	c := must[string](t)(w.Commit(ctx, testSpec("c")))
+	if got := w.LeftOut().Repositories; !slices.Equal(got, []string{"vendor/sub"}) {
+		t.Errorf("left out: %q", got)
+	}
 	must0(t, f.repo.Push(ctx, "b", c, ""))
 	if got := git(t, f.bare, "ls-tree", "-r", "--name-only", c, "vendor"); got != "vendor/sub\nvendor/y" {
 		t.Errorf("vendor: %q", got)
 	}
 	if files := must[[]File](t)(f.repo.Files(ctx, c, "vendor")); len(files) != 2 || !files[0].Mode.IsDir() {
 		t.Errorf("Files = %v", files)
+	}
+	must0(t, os.RemoveAll(filepath.Join(w.Dir(), "vendor")))
+	if got := paths(must[Diff](t)(w.Diff(ctx))); len(got) != 0 || len(w.LeftOut().Repositories) != 1 {
+		t.Errorf("removed: %q, left out %q", got, w.LeftOut().Repositories)
+	}
+	must0(t, w.LeaveChanges(ctx)) // as if setup had removed it
+	must[Diff](t)(w.Diff(ctx))
+	if got := w.LeftOut().Repositories; len(got) != 0 {
+		t.Errorf("left out what setup removed: %q", got)
 	}
 }
 

@@ -98,6 +98,9 @@ func (s *Sandbox) plan(c Command, l Limits) (*bwrapPlan, error) {
 			p.add("--ro-bind", reach.at(from), path.Join(WorkDir, name))
 		}
 	}
+	if store, _ := systemProfile(); store != "" {
+		p.add("--ro-bind", reach.at(store), store)
+	}
 	for _, t := range s.capability.toolchains {
 		for _, dir := range t.Dirs {
 			p.add("--ro-bind", reach.at(dir), dir)
@@ -224,7 +227,11 @@ func (s *Sandbox) Path() string {
 	for _, t := range s.capability.toolchains {
 		bin = append(bin, t.Bin...)
 	}
-	return strings.Join(append(bin, systemPath), ":")
+	bin = append(bin, systemPath)
+	if _, programs := systemProfile(); programs != "" {
+		bin = append(bin, programs)
+	}
+	return strings.Join(bin, ":")
 }
 
 // mountPoint returns the path of a mount inside the sandbox.

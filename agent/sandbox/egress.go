@@ -110,14 +110,20 @@ func (s *Sandbox) openEgress(ctx context.Context, c Command, end func(EndReason,
 }
 
 // listen creates a socket that the sandbox's user can connect to. The folder around it is accessible only to that user
-// and root.
+// and root. Its path goes through /proc, since a socket's is limited to 107 bytes, and TMPDIR may be longer.
 func (w *egress) listen(ctx context.Context, inside string) (net.Listener, error) {
-	socket := filepath.Join(w.dir, filepath.Base(inside))
-	l, err := (&net.ListenConfig{}).Listen(ctx, "unix", socket)
+	dir, err := os.Open(w.dir)
 	if err != nil {
 		return nil, err
 	}
-	if err := os.Chmod(socket, 0o666); err != nil {
+	defer dir.Close()
+	name := filepath.Base(inside)
+	l, err := (&net.ListenConfig{}).Listen(ctx, "unix", fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), name))
+	if err != nil {
+		return nil, err
+	}
+	l.(*net.UnixListener).SetUnlinkOnClose(false) // the folder is removed
+	if err := os.Chmod(filepath.Join(w.dir, name), 0o666); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	return l, nil

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -38,5 +40,21 @@ func TestServiceHeadIsBounded(t *testing.T) {
 		Service: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "hello") })})
 	if !strings.Contains(string(r.Output), "431") {
 		t.Errorf("%s\n%s", r, r.Output)
+	}
+}
+
+// The path of a socket is limited to 107 bytes, and that of the folder for temporary files is not.
+func TestServiceInALongFolder(t *testing.T) {
+	s := box(t, sandbox.Options{})
+	long := filepath.Join(t.TempDir(), strings.Repeat("long", 30))
+	if err := os.Mkdir(long, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", long)
+	r := run(t, s, sandbox.Command{Dir: tree(t, nil),
+		Shell:   `exec 3<>/dev/tcp/127.0.0.1/3129; printf 'GET / HTTP/1.0\r\n\r\n' >&3; tail -1 <&3`,
+		Service: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "hello") })})
+	if left, err := os.ReadDir(long); string(r.Output) != "hello" || len(left) > 0 || err != nil {
+		t.Errorf("%s, left %v, %v:\n%s", r, left, err, r.Output)
 	}
 }

@@ -34,9 +34,12 @@ const (
 		"with --security-opt seccomp=unconfined --security-opt apparmor=unconfined; see docs/sandbox.md"
 	fixProc = "for /proc in the sandbox, run the container with --security-opt systempaths=unconfined; see " +
 		"docs/sandbox.md"
-	fixTemp   = "give programs a folder for temporary files, with room: TMPDIR names it, else it is /tmp"
-	fixLinux  = "run SIA on Linux to let it build and test before it pushes"
-	fixBroken = "don't run SIA with a sandbox here; tell us what this system is"
+	fixTemp = "give programs a folder for temporary files, with room: TMPDIR names it, else it is /tmp"
+	fixRoot = "run SIA as an ordinary user: root can't give files to another user here, as in a container without " +
+		"CAP_CHOWN or without that user"
+	fixHostProc = "mount /proc where SIA runs, which bubblewrap reads"
+	fixLinux    = "run SIA on Linux to let it build and test before it pushes"
+	fixBroken   = "don't run SIA with a sandbox here; tell us what this system is"
 )
 
 // Probe determines the capabilities of this host, by running a command that tries to break out. It takes some tens of
@@ -106,10 +109,22 @@ func Probe(ctx context.Context, o Options) Capability {
 			failed = err
 		}
 	}
-	if file := (*fs.PathError)(nil); errors.As(failed, &file) && file.Op != "fork/exec" {
-		return none(failed.Error(), fixTemp)
+	return none(failed.Error(), fixFor(failed))
+}
+
+// fixFor returns the instruction for a self-test that failed.
+func fixFor(failed error) string {
+	file := (*fs.PathError)(nil)
+	switch isFile := errors.As(failed, &file); {
+	case isFile && file.Op == "lchown":
+		return fixRoot
+	case isFile && file.Op != "fork/exec":
+		return fixTemp
 	}
-	return none(failed.Error(), fixUserns)
+	if _, err := os.Stat("/proc/self"); err != nil {
+		return fixHostProc
+	}
+	return fixUserns
 }
 
 // bwrapVersion returns the version of bubblewrap if it supports all options that are used. --size needs 0.7 and

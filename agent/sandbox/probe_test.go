@@ -4,6 +4,8 @@ package sandbox_test
 
 import (
 	"context"
+	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -68,6 +70,14 @@ func TestProbeWithoutTemporaryFolder(t *testing.T) {
 	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "gone"))
 	if found := sandbox.Probe(t.Context(), sandbox.Options{}); found.OK() || !strings.Contains(found.Fix, "TMPDIR") {
 		t.Errorf("%s; %s", found, found.Fix)
+	}
+}
+
+// Root that may not hand files over is not told about the folder for temporary files.
+func TestProbeByRootWithoutCapabilities(t *testing.T) {
+	err := fmt.Errorf("run in sandbox: %w", &fs.PathError{Op: "lchown", Path: "/tmp/tree", Err: fs.ErrPermission})
+	if fix := sandbox.FixFor(err); !strings.Contains(fix, "ordinary user") {
+		t.Error(fix)
 	}
 }
 

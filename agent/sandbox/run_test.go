@@ -306,3 +306,21 @@ func BenchmarkPlainStart(b *testing.B) {
 		}
 	}
 }
+
+// A system such as NixOS has its programs in a store, which commands see.
+func TestProgramsInAStore(t *testing.T) {
+	store, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin, profile := filepath.Join(store, "system", "bin"), filepath.Join(t.TempDir(), "profile")
+	if err := errors.Join(os.MkdirAll(bin, 0o755), os.Symlink(bin, profile)); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(bin, "greet"), "#!/bin/sh\necho hello\n")
+	t.Cleanup(sandbox.SetSystemProfile(store, profile))
+	s := box(t, sandbox.Options{})
+	if r := run(t, s, sandbox.Command{Dir: tree(t, nil), Shell: "greet"}); string(r.Output) != "hello\n" {
+		t.Errorf("%s:\n%s", r, r.Output)
+	}
+}

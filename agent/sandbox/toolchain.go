@@ -3,6 +3,7 @@ package sandbox
 import (
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -29,6 +30,8 @@ var knownPrograms = []struct {
 	{"cargo", nil},
 	{"ruby", nil},
 	{"java", nil},
+	{"mvn", nil},
+	{"gradle", nil},
 }
 
 // findToolchains finds toolchains with the PATH and HOME of an environment.
@@ -45,7 +48,7 @@ func findToolchains(env []string) (found []Toolchain) {
 		case prefix == "":
 			continue
 		case !inSystem(prefix):
-			t.Dirs = []string{prefix}
+			t.Dirs = neededDirs(prefix)
 			t.Bin = []string{filepath.Join(prefix, "bin")}
 		case !strings.HasPrefix(systemPath, prefix+"/bin:") && !strings.Contains(systemPath, ":"+prefix+"/bin:"):
 			t.Bin = []string{filepath.Join(prefix, "bin")} // such as /usr/local/go/bin
@@ -53,6 +56,39 @@ func findToolchains(env []string) (found []Toolchain) {
 		found = append(found, t)
 	}
 	return found
+}
+
+// stores are the folders of Nix and of Guix. Programs in them need others there, and nothing in them is personal.
+var stores = []string{"/nix/store", "/gnu/store"}
+
+// systemProfiles are the folders of programs of NixOS and Guix System, which have almost none in /usr.
+var systemProfiles = []string{"/run/current-system/sw/bin", "/run/current-system/profile/bin"}
+
+// systemProfile returns the store of a system that has its programs there, and its folder of programs; "" if this is
+// another system.
+func systemProfile() (store, bin string) {
+	for i, profile := range systemProfiles {
+		if real, err := filepath.EvalSymlinks(profile); err == nil && strings.HasPrefix(real, stores[i]+"/") {
+			return stores[i], real
+		}
+	}
+	return "", ""
+}
+
+// neededDirs returns the folders that the programs of a toolchain need: its own, or with those of Nix, Guix and
+// Homebrew also the folders of the libraries.
+func neededDirs(prefix string) []string {
+	for _, store := range stores {
+		if strings.HasPrefix(prefix, store+"/") {
+			return []string{store}
+		}
+	}
+	brew, _, ok := strings.Cut(prefix, "/Cellar/")
+	if !ok {
+		return []string{prefix}
+	}
+	all := []string{filepath.Join(brew, "Cellar"), filepath.Join(brew, "opt"), filepath.Join(brew, "lib")}
+	return slices.DeleteFunc(all, func(dir string) bool { return !isDir(dir) })
 }
 
 // LookupEnv is os.LookupEnv for an environment as of os.Environ. Of several values, the last one counts.
@@ -86,6 +122,12 @@ func IsProgram(file string) bool {
 func prefixOf(file, home string) string {
 	dir := filepath.Dir(file)
 	switch {
+	case filepath.Base(dir) == "shims" && isDir(filepath.Join(dir, "..", "installs")): // asdf, mise
+		return installedPrefix(filepath.Join(dir, "..", "installs"), filepath.Base(file), home)
+	case home != "" && dir == filepath.Join(home, ".volta", "bin"):
+		tools := filepath.Join(home, ".volta", "tools")
+		return chosenVersion(filepath.Join(tools, "image", "node"), filepath.Join(tools, "user", "platform.json"),
+			regexp.MustCompile(`"runtime":\s*"([^"/]+)"`))
 	case filepath.Base(dir) == "shims" && isDir(filepath.Join(dir, "..", "versions")): // pyenv, rbenv
 		root := filepath.Dir(dir)
 		return chosenVersion(filepath.Join(root, "versions"), filepath.Join(root, "version"),
@@ -110,12 +152,32 @@ func prefixOf(file, home string) string {
 }
 
 // containsHome reports whether a folder without symbolic links contains personal files: it is the home, a parent of it,
-// or a folder directly in it.
+// or a folder directly in it, unless conda made that.
 func containsHome(dir, home string) bool {
 	if real, err := filepath.EvalSymlinks(home); err == nil {
 		home = real
 	}
-	return home != "" && (strings.HasPrefix(home+"/", dir+"/") || filepath.Dir(dir) == home)
+	return home != "" && (strings.HasPrefix(home+"/", dir+"/") ||
+		filepath.Dir(dir) == home && !isDir(filepath.Join(dir, "conda-meta")))
+}
+
+// installedPrefix returns the folder of a program in installs/NAME/VERSION: of the version in ~/.tool-versions, or else
+// the last one.
+func installedPrefix(installs, program, home string) (prefix string) {
+	chosen, _ := os.ReadFile(filepath.Join(home, ".tool-versions"))
+	for _, bin := range []string{"bin", "go/bin"} {
+		found, _ := fs.Glob(os.DirFS(installs), "*/*/"+bin+"/"+program) // the folder's own name is not part of the pattern
+		for _, file := range found {
+			prefix = filepath.Join(installs, path.Dir(path.Dir(file)))
+			tool := strings.Split(file, "/")
+			if slices.ContainsFunc(strings.Split(string(chosen), "\n"), func(line string) bool {
+				return slices.Equal(strings.Fields(line), tool[:2])
+			}) {
+				return prefix
+			}
+		}
+	}
+	return prefix
 }
 
 // chosenVersion returns the folder in dir that a settings file names, or else the last one.

@@ -42,8 +42,17 @@ const (
 // wrapUpTimeout limits the time to commit work in progress and save after an attempt was canceled.
 const wrapUpTimeout = 30 * time.Second
 
-// commitTimeout limits the part of wrapUpTimeout spent on scanning and committing the work.
-const commitTimeout = 20 * time.Second
+// saveTimeout limits the time to save the result of an attempt after its work was committed.
+const saveTimeout = 10 * time.Second
+
+// commitTimeout returns the time limit for scanning and committing the work of an attempt, which takes long on a slow
+// disk and with large files. If it was stopped, somebody waits.
+func commitTimeout(end sia.AttemptEnd) time.Duration {
+	if end == sia.EndCancelled {
+		return wrapUpTimeout - saveTimeout
+	}
+	return 2 * time.Minute
+}
 
 // attempt runs the coding agent in a workspace of its own and commits its changes without pushing them. Only the
 // attempt's own deadline applies. If its process ended, or a model was unavailable for a while, a later try continues
@@ -139,7 +148,7 @@ func (w *attemptWorker) attempt(ctx context.Context, t sia.Task, f sia.Effect) (
 	if res.End == sia.EndCancelled && cancelled && res.Reason != agent.StoppedWithoutRunner {
 		res.Reason = "it was stopped" // the agent's reason is in the engine's words
 	}
-	keep, cancel := context.WithTimeout(context.WithoutCancel(ctx), wrapUpTimeout)
+	keep, cancel := context.WithTimeout(context.WithoutCancel(ctx), commitTimeout(res.End)+saveTimeout)
 	defer cancel()
 	fact := sia.AttemptEnded{
 		End: res.End, Reason: res.Reason, Turns: res.Turns, Cost: res.Cost, Agent: res.Agent, Summary: res.Summary,
@@ -449,7 +458,8 @@ func (w *attemptWorker) finishWorkTree(
 	ctx context.Context, t sia.Task, r agentRun, space *gitops.Workspace, fact *sia.AttemptEnded,
 	do func(context.Context, sia.Task, agentRun, *gitops.Workspace, *sia.AttemptEnded) error,
 ) error {
-	within, cancel := context.WithTimeout(ctx, commitTimeout)
+	limit := commitTimeout(fact.End)
+	within, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	err := do(within, t, r, space, fact)
 	var why string
@@ -457,7 +467,7 @@ func (w *attemptWorker) finishWorkTree(
 	case errors.Is(err, gitops.ErrTree):
 		why = treeRefused(err.Error())
 	case err != nil && within.Err() != nil && ctx.Err() == nil:
-		why = treeRefused(fmt.Sprintf("it was not looked through within %s", commitTimeout))
+		why = treeRefused(fmt.Sprintf("it was not looked through within %s", limit))
 	default:
 		return err
 	}

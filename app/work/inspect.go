@@ -34,7 +34,7 @@ func (w *attemptWorker) pushRefusal(
 	t sia.Task, r agentRun, space *gitops.Workspace,
 ) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
-		ctx, cancel := context.WithTimeout(ctx, commitTimeout)
+		ctx, cancel := context.WithTimeout(ctx, commitTimeout(sia.EndFinished))
 		defer cancel()
 		by := gitops.Signature{Name: "SIA", Email: "sia@localhost", When: t.Attempt().StartedAt}
 		sha, err := space.Commit(ctx, gitops.CommitSpec{Message: "Before the push", Author: by, Committer: by,

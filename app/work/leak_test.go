@@ -182,23 +182,26 @@ func TestUnfitTreeIsNoFailedJob(t *testing.T) {
 	}
 }
 
-// If scanning the work exceeds its time limit, the attempt fails.
+// If scanning the work exceeds its time limit, the attempt fails. That of a stopped one is shorter.
 func TestWorkIsLookedThroughInTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		fact := sia.AttemptEnded{End: sia.EndFinished, Commit: "f00d"}
-		began := time.Now()
-		err := (&attemptWorker{}).finishWorkTree(t.Context(), sia.Task{}, agentRun{}, nil, &fact,
-			func(ctx context.Context, _ sia.Task, _ agentRun, _ *gitops.Workspace, _ *sia.AttemptEnded) error {
-				select {
-				case <-ctx.Done():
-					return context.Cause(ctx)
-				case <-time.After(time.Hour):
-					return nil
-				}
-			})
-		if err != nil || fact.Commit != "" || fact.Reason != "nothing was pushed, since the work tree can't be committed: "+
-			"it was not looked through within 20s" || time.Since(began) != 20*time.Second {
-			t.Errorf("after %s: %+v, %v", time.Since(began), fact, err)
-		}
-	})
+	for end, limit := range map[sia.AttemptEnd]time.Duration{sia.EndFinished: 2 * time.Minute,
+		sia.EndCancelled: 20 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			fact := sia.AttemptEnded{End: end, Commit: "f00d"}
+			began := time.Now()
+			err := (&attemptWorker{}).finishWorkTree(t.Context(), sia.Task{}, agentRun{}, nil, &fact,
+				func(ctx context.Context, _ sia.Task, _ agentRun, _ *gitops.Workspace, _ *sia.AttemptEnded) error {
+					select {
+					case <-ctx.Done():
+						return context.Cause(ctx)
+					case <-time.After(time.Hour):
+						return nil
+					}
+				})
+			want := "nothing was pushed, since the work tree can't be committed: it was not looked through within "
+			if err != nil || fact.Commit != "" || time.Since(began) != limit || fact.Reason != want+limit.String() {
+				t.Errorf("%s: after %s: %+v, %v", end, time.Since(began), fact, err)
+			}
+		})
+	}
 }

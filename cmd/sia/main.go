@@ -7,12 +7,14 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 )
 
 func main() {
 	unsetEmpty()
+	absoluteTemp()
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
 		ends = append(ends, syscall.SIGHUP)
@@ -34,5 +36,13 @@ func unsetEmpty() {
 		if name, value, _ := strings.Cut(v, "="); strings.HasPrefix(name, "SIA_") && value == "" {
 			_ = os.Unsetenv(name) // it has a valid name
 		}
+	}
+}
+
+// absoluteTemp makes the folder for temporary files absolute, since git and commands run in other folders.
+func absoluteTemp() {
+	const name = "TMPDIR"
+	if dir, err := filepath.Abs(os.Getenv(name)); err == nil && os.Getenv(name) != "" {
+		_ = os.Setenv(name, dir) // it has a valid name
 	}
 }

@@ -59,7 +59,7 @@ func (c *replayRunCmd) loops(e *cli.Env, s *replay.Source, p *replay.Player) ([]
 	settings := s.Settings
 	settings.Agent.Timeout = sia.Duration(c.Timeout)
 	options := localrun.Options{SetupHosts: c.SetupHosts, Credits: max(1, int(c.Credits)), Free: server.Free,
-		Models: server.Models, Dir: defaultDir(), Logger: silentLogger()}
+		Models: server.Models, Dir: userDir(), Logger: silentLogger()}
 	loop := func(name, policy string, set *policies.Set) playMode {
 		work := func(ctx context.Context, t replay.Stage) (replay.Result, error) {
 			env := *e

@@ -73,7 +73,7 @@ func (c *runCmd) Run(e *cli.Env) error {
 func (c *runCmd) options(e *cli.Env) (o localrun.Options, err error) {
 	o = localrun.Options{Repo: c.Repo, Base: c.Base, Branch: c.Branch, Test: c.Test, Setup: c.Setup,
 		SetupHosts: c.SetupHosts, AgentPath: c.AgentPath, TestWithin: c.TestWithin, Credits: c.Credits,
-		Approaches: c.Approaches, Memory: c.Memory, Free: c.Free, Dir: defaultDir(), Logger: silentLogger(),
+		Approaches: c.Approaches, Memory: c.Memory, Free: c.Free, Dir: userDir(), Logger: silentLogger(),
 		JSON: c.Output == "json", Diff: c.diff}
 	if c.Verbose {
 		o.Logger = e.Logger

@@ -213,9 +213,8 @@ func TestRunIgnores(t *testing.T) {
 		t.Fatalf("exit %d, %s\n%s", code, &errs, &out)
 	}
 	changed, err := localgit.At(dir).Run(t.Context(), "diff", "--name-only", "HEAD", "sia/write-a-file")
-	if string(changed) != "a.txt\n" || err != nil ||
-		!strings.Contains(out.String(), "left out what setup changed and the attempt did not: `Makefile`.") {
-		t.Errorf("the branch changes %q, %v; said:\n%s", changed, err, &out)
+	if string(changed) != "a.txt\n" || err != nil {
+		t.Errorf("the branch changes %q, %v", changed, err)
 	}
 }
 

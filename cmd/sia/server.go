@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -202,9 +203,13 @@ func (f fileFlags) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any,
 }
 
 // defaultDir returns the default data folder of a server.
-func defaultDir() string {
-	if d, err := os.UserConfigDir(); err == nil {
-		return filepath.Join(d, "sia")
+func defaultDir() string { return cmp.Or(userDir(), ".sia-server") }
+
+// userDir returns SIA's folder of this user; "" if the user has none, as without HOME.
+func userDir() string {
+	d, err := os.UserConfigDir()
+	if err != nil {
+		return ""
 	}
-	return ".sia-server"
+	return filepath.Join(d, "sia")
 }

@@ -1,5 +1,5 @@
-// Package localgit runs the git command in a person's repository on this machine, whatever the environment and the
-// configuration say. [Repo] is such a repository. What a server does with git is in gitops.
+// Package localgit runs the git command in a repository on this machine, whatever the environment and the configuration
+// say. [Repo] is a person's repository, or one that SIA made. What a server does with git is in gitops.
 package localgit
 
 import (
@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -21,11 +22,19 @@ import (
 	"github.com/sia-bot/sia/sia/tamper"
 )
 
-// Repo is a repository; Dir is its folder, or one in it.
-type Repo struct{ Dir string }
+// Repo is a repository.
+type Repo struct {
+	Dir string // its folder, or one in it
+	// own reports whether SIA made the repository. Neither the configuration of the user and the system nor their hooks
+	// apply to it: a hook would run outside of the sandbox, even one that a change adds if core.hooksPath is relative.
+	own bool
+}
 
 // At returns the repository that a folder is in.
-func At(dir string) Repo { return Repo{dir} }
+func At(dir string) Repo { return Repo{Dir: dir} }
+
+// Own returns a repository that SIA made.
+func Own(dir string) Repo { return Repo{dir, true} }
 
 // selectsRepository reports whether an environment variable makes git use another repository than that of its folder.
 // Hooks set such variables, and so do aliases in a linked work tree.
@@ -38,6 +47,31 @@ func selectsRepository(variable string) bool {
 		return true
 	}
 	return false
+}
+
+// environment returns the environment of git, in English, since its output is parsed. Commits are read as they are,
+// without what `git replace` puts in their place, and SIA's own repositories have the formats that gitops reads.
+func (r Repo) environment() []string {
+	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
+		return selectsRepository(v) || r.own && strings.HasPrefix(v, "GIT_")
+	})
+	env = append(env, "LC_ALL=C", "GIT_NO_REPLACE_OBJECTS=1")
+	if r.own {
+		env = append(env, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_DEFAULT_HASH=sha1",
+			"GIT_DEFAULT_REF_FORMAT=files")
+	}
+	return env
+}
+
+// command returns git with arguments, additional environment variables and standard input, if any.
+func (r Repo) command(ctx context.Context, env []string, stdin io.Reader, args ...string) *exec.Cmd {
+	line := []string{"-C", r.Dir}
+	if r.own { // safe.bareRepository=explicit refuses bare ones otherwise
+		line = append(line, "-c", "safe.bareRepository=all")
+	}
+	cmd := exec.CommandContext(ctx, "git", append(line, args...)...)
+	cmd.Env, cmd.Stdin = append(r.environment(), env...), stdin
+	return cmd
 }
 
 // Run runs git and returns its output.
@@ -53,25 +87,76 @@ func (r Repo) Line(ctx context.Context, args ...string) (string, error) {
 
 // RunWith runs git with additional environment variables and standard input.
 func (r Repo) RunWith(ctx context.Context, env []string, stdin string, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", r.Dir}, args...)...)
-	cmd.Env = append(slices.DeleteFunc(os.Environ(), selectsRepository), "LC_ALL=C") // its output is parsed
-	cmd.Env = append(cmd.Env, env...)
-	cmd.Stdin = strings.NewReader(stdin)
-	out, err := cmd.Output()
+	out, err := r.command(ctx, env, strings.NewReader(stdin), args...).Output()
+	return out, gitError(args[0], err)
+}
+
+// gitError adds git's messages to an error of a git command.
+func gitError(command string, err error) error {
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 		err = fmt.Errorf("%w: %s", err, bytes.TrimSpace(exit.Stderr))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("git %s: %w", args[0], err)
+		return fmt.Errorf("git %s: %w", command, err)
 	}
-	return out, nil
+	return nil
 }
 
-// Fetch gets a ref of another repository. It writes only the ref's target.
-func (r Repo) Fetch(ctx context.Context, from Repo, ref string) error {
-	_, err := r.Run(ctx, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--",
-		from.Dir, ref)
-	return err
+// CopyObjects copies the objects that are listed, one name a line, to another repository. In contrast to a fetch or a
+// push, it uses no history, transport, hook, or refs.
+func (r Repo) CopyObjects(ctx context.Context, listed string, to Repo) error {
+	pack := r.command(ctx, nil, strings.NewReader(listed), "pack-objects", "-q", "--stdout")
+	var said bytes.Buffer
+	pack.Stderr = &said
+	packed, err := pack.StdoutPipe()
+	if err == nil {
+		err = pack.Start()
+	}
+	if err != nil {
+		return gitError("pack-objects", err)
+	}
+	_, failed := to.command(ctx, nil, packed, "index-pack", "--stdin").Output()
+	packed.Close() // otherwise git may wait for a reader
+	if err := pack.Wait(); err != nil {
+		return fmt.Errorf("git pack-objects: %w: %s", err, bytes.TrimSpace(said.Bytes()))
+	}
+	return gitError("index-pack", failed)
+}
+
+// Take copies a commit of another repository, and what its base does not contain. It changes no ref. The base is
+// copied, too, if it was removed since the run began.
+func (r Repo) Take(ctx context.Context, from Repo, commit, base string) error {
+	args := []string{"rev-list", "--objects", "--no-object-names", "--end-of-options", commit}
+	if _, gone := r.Run(ctx, "cat-file", "-e", base); gone == nil {
+		args = append(args, "^"+base)
+	}
+	listed, err := from.Run(ctx, args...)
+	if err != nil || len(listed) == 0 {
+		return err
+	}
+	return from.CopyObjects(ctx, string(listed), r)
+}
+
+// Objects lists a commit and the objects of its tree, one name a line. A partial clone may lack files: git fetches
+// those together when they are copied.
+func (r Repo) Objects(ctx context.Context, commit string) (string, error) {
+	root, err := r.Run(ctx, "rev-parse", "--verify", "--end-of-options", commit+"^{tree}")
+	if err != nil {
+		return "", err
+	}
+	tree, err := r.Run(ctx, "ls-tree", "-r", "-t", "-z", "--full-tree", commit)
+	if err != nil {
+		return "", err
+	}
+	var all strings.Builder
+	all.WriteString(commit + "\n" + string(root))
+	for entry := range strings.SplitSeq(string(tree), "\x00") {
+		about, _, _ := strings.Cut(entry, "\t")
+		if f := strings.Fields(about); len(f) == 3 && f[1] != "commit" { // else a submodule
+			all.WriteString(f[2] + "\n")
+		}
+	}
+	return all.String(), nil
 }
 
 // Ignored returns the patterns that a person ignores outside of the commits: those of core.excludesFile, and then those

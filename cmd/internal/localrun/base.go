@@ -5,6 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
@@ -153,6 +157,10 @@ func (r *run) setupError(base checkResult) error {
 
 // noRunError returns the error for a check that says nothing of the code before any change.
 func (r *run) noRunError(base checkResult) error {
+	if base.noRun == agent.LacksProgram && !executes(r.Ctx, r.Dir) {
+		return fmt.Errorf("`%s` can't be run, so nothing was begun: %s, where the code is checked out, is on a file "+
+			"system that is mounted noexec. Name another folder for temporary files with TMPDIR", r.job.check, os.TempDir())
+	}
 	said := fmt.Sprintf("`%s` says nothing of the code before any change: %s, so nothing was begun:\n%s\n", r.job.check,
 		base.noRun, excerptOf(base.log, shownLines))
 	switch {
@@ -167,6 +175,16 @@ func (r *run) noRunError(base checkResult) error {
 		return cli.Usage("%s", said)
 	}
 	return errors.New(said)
+}
+
+// executes reports whether a program in a folder can be executed.
+func executes(ctx context.Context, dir string) bool {
+	file := filepath.Join(dir, "executes")
+	if os.WriteFile(file, []byte("#!/bin/sh\n"), 0o700) != nil {
+		return true // not known
+	}
+	defer os.Remove(file)
+	return !errors.Is(exec.CommandContext(ctx, file).Run(), fs.ErrPermission)
 }
 
 // untestable returns an error for a base that can't be tested here, which would make each attempt fail: its tests don't

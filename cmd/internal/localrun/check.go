@@ -138,17 +138,16 @@ func lacksRunner(command string, output []byte) bool {
 
 // checkOut checks a commit out into a folder that is empty or does not exist. The folder is a repository of its own
 // with this commit, as in attempts, since the sandbox hides the one that it comes from: tests may use git. As in
-// attempts, files of Git LFS stay pointers, as in the commit.
+// attempts, files are as in the commit: those of Git LFS stay pointers, and lines end as they do there.
 func (r *run) checkOut(ctx context.Context, sha, dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	for _, args := range [][]string{{"init", "--quiet"}, {"config", "filter.lfs.smudge", ""},
-		{"config", "filter.lfs.process", ""}, {"config", "filter.lfs.required", "false"},
+	for _, args := range [][]string{{"init", "--quiet", "--template="},
 		{"fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules",
 			"--upload-pack=git -c uploadpack.allowAnySHA1InWant=true upload-pack", "--", r.bare.Dir, sha},
 		{"checkout", "--quiet", "--detach", sha}} {
-		if _, err := localgit.At(dir).Run(ctx, args...); err != nil {
+		if _, err := localgit.Own(dir).Run(ctx, args...); err != nil {
 			return fmt.Errorf("check out %.9s: %w", sha, err)
 		}
 	}

@@ -52,7 +52,7 @@ func (r *run) takeFinished() (out Result, err error) {
 	if err := r.testEdits(r.Ctx, head); err != nil {
 		return out, err
 	}
-	diff, err := r.job.git.Run(r.Ctx, "diff", "--binary", "--no-color", "--no-ext-diff", "--end-of-options", r.job.base,
+	diff, err := r.bare.Run(r.Ctx, "diff", "--binary", "--no-color", "--no-ext-diff", "--end-of-options", r.job.base,
 		head)
 	if err != nil {
 		return out, err

@@ -31,8 +31,13 @@ const (
 	maxHistory   = 1 << 20 // bytes; a longer file is truncated
 )
 
-// historyPath returns the path of the file with the results of runs.
-func (j *job) historyPath() string { return filepath.Join(j.opts.Dir, "runs.jsonl") }
+// historyPath returns the path of the file with the results of runs; "" if there is no folder for it.
+func (j *job) historyPath() string {
+	if j.opts.Dir == "" {
+		return ""
+	}
+	return filepath.Join(j.opts.Dir, "runs.jsonl")
+}
 
 // repoNumber identifies the clone's folder.
 func (j *job) repoNumber() int64 {
@@ -65,10 +70,10 @@ func (r *run) forecast() {
 	r.progress("Forecast: %s: %s", render.Forecast(f), render.ForecastFrom(f))
 }
 
-// addToHistory records the cost and time of the run for later forecasts. It skips a run that was stopped, one in which
-// the model called no tool, and a replay task: they predict nothing.
+// addToHistory records the cost and time of the run for later forecasts, if there is a folder for that. It skips a run
+// that was stopped, one in which the model called no tool, and a replay task: they predict nothing.
 func (r *run) addToHistory(out Result, spent sia.Credits) {
-	if r.toolCalls == 0 || r.Ctx.Err() != nil || r.job.judge != nil {
+	if r.toolCalls == 0 || r.Ctx.Err() != nil || r.job.judge != nil || r.job.opts.Dir == "" {
 		return
 	}
 	how := os.O_APPEND

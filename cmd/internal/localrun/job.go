@@ -83,7 +83,8 @@ func (j *job) findCommit(ctx context.Context) error {
 	changed, _ := j.git.Line(ctx, "status", "--porcelain") // it only makes a difference to what is printed
 	j.uncommitted = changed != ""
 	j.finishedBase = j.findFinished(ctx)
-	if j.baseName, err = j.git.Line(ctx, "symbolic-ref", "--short", "--quiet", "HEAD"); err != nil || j.opts.Base != "" {
+	j.baseName, err = j.git.Line(ctx, "symbolic-ref", "--short", "--quiet", "HEAD")
+	if first, _, _ := strings.Cut(j.baseName, "/"); err != nil || j.opts.Base != "" || first == "sia" { // SIA's own there
 		j.baseName = "main"
 	}
 	if j.branch = j.opts.Branch; j.branch == "" {

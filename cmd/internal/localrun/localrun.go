@@ -9,11 +9,13 @@ package localrun
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -48,7 +50,7 @@ type Options struct {
 	Models app.ModelsConfig
 	Free   bool // models need no price
 
-	Dir    string       // of SIA's data: results for forecasts, and what is known of models
+	Dir    string       // of SIA's data: results for forecasts, and what is known of models; "": nothing is kept
 	Logger *slog.Logger // of the server
 	JSON   bool         // the caller prints the result as JSON: progress goes to standard error
 	Diff   bool         // print the diff after the result
@@ -173,7 +175,7 @@ func start(e *cli.Env, j job) (_ *run, err error) {
 		return nil, err
 	}
 	made, err := r.Sim.Repo(r.repo)
-	r.bare = localgit.At(made.Dir)
+	r.bare = localgit.Own(made.Dir)
 	if err == nil {
 		_, err = r.Sim.CreateApp(appName)
 	}
@@ -187,16 +189,35 @@ func start(e *cli.Env, j job) (_ *run, err error) {
 	return r, nil
 }
 
-// copyCommit creates a bare repository with the base commit as its only branch, whatever the user's git configuration.
+// copyCommit creates a bare repository with the base commit as its only branch. It has no history, as a shallow clone:
+// that of some repositories takes minutes to copy, and a partial clone may be unable to fetch its own.
 func (j *job) copyCommit(ctx context.Context, to string) error {
-	bare := localgit.At(to)
-	for _, args := range [][]string{{"init", "--quiet", "--bare", "--initial-branch=" + j.baseName},
-		{"config", "receive.shallowUpdate", "true"}, {"config", "receive.advertisePushOptions", "true"}} {
-		if _, err := bare.Run(ctx, args...); err != nil {
+	bare := localgit.Own(to)
+	if _, err := bare.Run(ctx, "init", "--quiet", "--bare", "--template=", "--initial-branch="+j.baseName); err != nil {
+		return err
+	}
+	commits, first := []string{j.base}, cmp.Or(j.finishedBase, j.base)
+	if j.finishedBase != "" { // the change since then is read
+		after, err := j.git.Run(ctx, "rev-list", "--end-of-options", j.finishedBase+".."+j.base)
+		if err != nil {
 			return err
 		}
+		commits = append(strings.Fields(string(after)), j.finishedBase)
 	}
-	_, err := j.git.Run(ctx, "push", "--quiet", "--no-verify", "--no-signed", "--no-recurse-submodules", "--", to,
-		j.base+":refs/heads/"+j.baseName)
+	var listed strings.Builder
+	for _, commit := range commits {
+		all, err := j.git.Objects(ctx, commit)
+		if err != nil {
+			return err
+		}
+		listed.WriteString(all)
+	}
+	if err := j.git.CopyObjects(ctx, listed.String(), bare); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(to, "shallow"), []byte(first+"\n"), 0o644); err != nil {
+		return err
+	}
+	_, err := bare.Run(ctx, "update-ref", "refs/heads/"+j.baseName, j.base)
 	return err
 }

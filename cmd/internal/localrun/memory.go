@@ -50,7 +50,7 @@ func (j *job) copyMemory(ctx context.Context, to string) (last int, known bool, 
 	if !known {
 		return 0, false, nil
 	}
-	bare := localgit.At(to)
+	bare := localgit.Own(to)
 	made, err := bare.CommitEntries(ctx, filepath.Join(to, "memory-index"), "", entries.String(), "sia: earlier runs")
 	if err == nil {
 		_, err = bare.Run(ctx, "update-ref", "refs/heads/"+memoryBranch, made)
@@ -86,7 +86,7 @@ func (r *run) commitMemory(ctx context.Context, head string) (string, error) {
 	if err != nil || len(entries) == 0 {
 		return head, err
 	}
-	if err := r.job.git.Fetch(ctx, r.bare, "refs/heads/"+memoryBranch); err != nil {
+	if err := r.job.git.Take(ctx, r.bare, memoryBranch, head); err != nil {
 		return head, err
 	}
 	after, err := r.job.git.CommitEntries(ctx, filepath.Join(r.Dir, "index"), head, string(entries),

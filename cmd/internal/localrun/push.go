@@ -142,7 +142,7 @@ func (r *run) fetch(ctx context.Context, sha string) error {
 	} else if at != "" {
 		return failed(fmt.Errorf("it is checked out at %s", at))
 	}
-	if err := r.job.git.Fetch(ctx, r.bare, sha); err != nil {
+	if err := r.job.git.Take(ctx, r.bare, sha, r.job.base); err != nil {
 		return failed(err)
 	}
 	was := cmp.Or(r.kept, strings.Repeat("0", len(sha)))

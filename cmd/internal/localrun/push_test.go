@@ -25,7 +25,7 @@ func TestPassedLater(t *testing.T) {
 func TestResultBranchKeepsOthersCommits(t *testing.T) {
 	t.Setenv("GIT_CONFIG_GLOBAL", filepath.Join(t.TempDir(), "none"))
 	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
-	made := localgit.At(t.TempDir())
+	made := localgit.Own(t.TempDir())
 	git := func(args ...string) string {
 		t.Helper()
 		out, err := made.Run(t.Context(), args...)
@@ -43,7 +43,6 @@ func TestResultBranchKeepsOthersCommits(t *testing.T) {
 	clone := filepath.Join(t.TempDir(), "clone")
 	git("clone", "--quiet", made.Dir, clone)
 	one, two := commit("Attempt 1"), commit("Attempt 2")
-	git("config", "uploadpack.allowAnySHA1InWant", "true")
 
 	var out bytes.Buffer
 	begin := func() *run {
@@ -77,5 +76,13 @@ func TestResultBranchKeepsOthersCommits(t *testing.T) {
 	wantBranch("sia/half-3", two)
 	if !strings.Contains(out.String(), "somebody else changed it") {
 		t.Errorf("said: %s", out.String())
+	}
+
+	// A clone whose base was replaced and removed gets the base, too.
+	clone = filepath.Join(t.TempDir(), "without")
+	git("init", "--quiet", clone)
+	keep(begin(), one)
+	if _, err := localgit.At(clone).Run(t.Context(), "rev-list", "--objects", "sia/half"); err != nil {
+		t.Error(err)
 	}
 }
