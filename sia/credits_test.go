@@ -61,7 +61,8 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// What a model costs is booked once, also if the task is stopped before the model has answered. By older rules it is not.
+// What a model costs is booked once, also if the task is stopped before the model has answered. By older rules it is
+// not.
 func TestCostOfAnAnswerThatCameTooLate(t *testing.T) {
 	p := checked(t, false)
 	p.judges(Judged{Verdict: VerdictRed})

@@ -22,8 +22,8 @@ var stay = map[string][]string{
 	},
 	"an id or a key that code makes, and finds things by": {
 		"TaskID", "Event.ID", "Event.Effect", "Effect.Key", "Effect.TargetKey", "HaltScope", "Task.AwaitMemory", "Task.Seen",
-		"Task.Dropped", "Diagnosis.DecisionID", "LessonRef.ID", "Begun.Withheld", "Attempt.LessonsShown", "Attempt.LessonsWithheld",
-		"ToolLesson.ID", "AttemptEnded.LessonsShown", "AttemptEnded.LessonsWithheld",
+		"Task.Dropped", "Diagnosis.DecisionID", "LessonRef.ID", "Begun.Withheld", "Attempt.LessonsShown",
+		"Attempt.LessonsWithheld", "ToolLesson.ID", "AttemptEnded.LessonsShown", "AttemptEnded.LessonsWithheld",
 		"Wish.ID", "Asked.Wishes", "Owed.Key", "EffectDelayed.Key",
 		"CheckReset.By", "CheckRun.Class", "Decided.Decision", "Opening.LessonsShown", "Opening.LessonsWithheld",
 	},

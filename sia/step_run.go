@@ -136,8 +136,8 @@ func (s *step) branchMoved() {
 // hasPull reports whether the task has a pull request, without which there are no checks to watch.
 func (s *step) hasPull() bool { return s.t.Pull.Number != 0 || s.e.Rules < 1 }
 
-// isOwn reports whether a commit is the present attempt's, and the checks have not judged it yet. Somebody has moved the
-// branch back to it, or SIA thought so because a delivery came late.
+// isOwn reports whether a commit is the present attempt's, and the checks have not judged it yet. Somebody has moved
+// the branch back to it, or SIA thought so because a delivery came late.
 func (s *step) isOwn(sha SHA) bool {
 	a := s.t.Attempt()
 	return s.e.Rules >= 1 && a != nil && sha != "" && sha == a.Head && a.Outcome == ""

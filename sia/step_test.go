@@ -135,8 +135,8 @@ func holds(t *rapid.T, before, after Task, e Event) {
 	}
 }
 
-// holdsTests: tests that run are the present head's, and nothing passes by a commit of SIA's whose tests were not run, or
-// at least begun. The gate waits for them only for a while.
+// holdsTests: tests that run are the present head's, and nothing passes by a commit of SIA's whose tests were not run,
+// or at least begun. The gate waits for them only for a while.
 func (w *world) holdsTests(before Task) {
 	after := w.task
 	for _, f := range w.todo {

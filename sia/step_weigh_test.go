@@ -90,8 +90,8 @@ func TestAcceptsWhatWasShown(t *testing.T) {
 	p.wantState(Passed)
 }
 
-// An answer that arrives while a person is asked about a check is kept and paid: the same is not weighed again. By older
-// rules it is lost.
+// An answer that arrives while a person is asked about a check is kept and paid: the same is not weighed again. By
+// older rules it is lost.
 func TestWeighedWhileAsked(t *testing.T) {
 	p := checked(t, false)
 	p.judges(tampered("a_test.go:3"))
@@ -102,7 +102,8 @@ func TestWeighedWhileAsked(t *testing.T) {
 	answer := Weighed{SHA: p.task.Head, Quotes: []string{"It should be four."}, Cost: Credit}
 	p.done(DoWeigh, answer)
 	p.wantState(Escalated)
-	if !p.task.Gate.Weighing.AskedFor() || p.task.Credits.Spent != before.Credits.Spent+Credit || p.task.Gate.AwaitsPerson {
+	if !p.task.Gate.Weighing.AskedFor() || p.task.Credits.Spent != before.Credits.Spent+Credit ||
+		p.task.Gate.AwaitsPerson {
 		t.Errorf("%+v, %s spent", p.task.Gate.Weighing, p.task.Credits.Spent)
 	}
 	old := Replay(before, Event{ID: key, Effect: key, Fact: answer}).Task

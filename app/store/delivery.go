@@ -204,7 +204,7 @@ func (s *DeliveryStore) Answered(ctx context.Context) (at time.Time, err error) 
 }
 
 // PruneDeliveries deletes finished deliveries that were received before a time, and what was heard before it in
-// repositories without an open task of that time: looks find the comments of an open task again. A
+// repositories without an open task that began at most a day later: looks find the comments of an open task again. A
 // redelivery after that counts as new, so keep deliveries for longer than GitHub
 // offers to redeliver them (3 days,
 // https://docs.github.com/en/webhooks/testing-and-troubleshooting-webhooks/redelivering-webhooks).
@@ -212,8 +212,8 @@ func (s *DeliveryStore) Answered(ctx context.Context) (at time.Time, err error) 
 // It deletes in batches, like PruneTranscripts: a day may have a million, and a long transaction blocks writers.
 func (s *DeliveryStore) PruneDeliveries(ctx context.Context, before time.Time) (n int64, err error) {
 	if err := s.exec(ctx, "prune what was heard", `DELETE FROM heard WHERE at < ? AND NOT EXISTS (SELECT 1 FROM tasks t
-		WHERE t.repo_id = heard.repo_id AND t.created_at <= heard.at AND t.state NOT IN (?, ?))`,
-		micros(before), sia.Passed, sia.Stopped); err != nil {
+		WHERE t.repo_id = heard.repo_id AND t.created_at <= heard.at + ? AND t.state NOT IN (?, ?))`,
+		micros(before), (24 * time.Hour).Microseconds(), sia.Passed, sia.Stopped); err != nil {
 		return 0, err
 	}
 	return s.inBatches(ctx, "prune deliveries", `DELETE FROM deliveries WHERE id IN (SELECT id FROM deliveries

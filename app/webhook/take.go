@@ -153,10 +153,10 @@ func (t *intentRun) filter(ctx context.Context) (ended bool, err error) {
 	return otherLabel || otherBot, nil
 }
 
-// dropStale ends a stop, an edit, a draft change, a push or the end of a pull request if GitHub no longer shows it, and a
-// label that asked for what the task has done. Deliveries overtake one another, and a failed one is sent again later: by then
-// the label may be back, the issue or pull request open, or the text different. GitHub sends another delivery for the
-// state that it shows.
+// dropStale ends a stop, an edit, a draft change, a push or the end of a pull request if GitHub no longer shows it, and
+// a label that asked for what the task has done. Deliveries overtake one another, and a failed one is sent again later:
+// by then the label may be back, the issue or pull request open, or the text different. GitHub sends another delivery
+// for the state that it shows.
 func (t *intentRun) dropStale(ctx context.Context) (ended bool, err error) {
 	on := t.intent.Event.Origin
 	if len(t.targets) == 0 || on.OnIssue == 0 || on.Command {
@@ -279,9 +279,13 @@ func (t *intentRun) answerOld(ctx context.Context) (ended bool, err error) {
 	return false, err
 }
 
-// waitsSince returns when SIA first saw that a person has to accept what a task's present head changes.
+// waitsSince returns when SIA first saw that a person has to accept what a task's present head changes, compared with
+// the present base.
 func waitsSince(head sia.SHA, log []store.EventRecord) (since time.Time) {
 	for _, r := range slices.Backward(log) {
+		if _, moved := r.Event.Fact.(sia.Retargeted); moved && r.Ignored == "" {
+			return since
+		}
 		f, judged := r.Event.Fact.(sia.Judged)
 		switch {
 		case !judged || r.Ignored != "":

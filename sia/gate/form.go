@@ -11,8 +11,9 @@ var (
 	reviewGate = regexp.MustCompile(`(?i)^(tide$|wip$|reviewable\b|code-review/reviewable$|pullapprove\b|policy-bot\b|` +
 		`mergeable$|easycla$|copilot-pull-request-reviewer$)`)
 	// forbids matches the text of a service that builds only for its members, or only after something is signed.
-	forbids = regexp.MustCompile(`(?i)\b(authori[sz]ation (is )?required|` +
-		`(needs?|has|must|required) (to )?(be )?authori[sz]ed?\b|not authori[sz]ed|not a (team )?member|not a collaborator|` +
+	forbids = regexp.MustCompile(`(?i)\b(authori[sz]ation (is )?(required|needed|pending)|` +
+		`(requires?|needs?|awaiting|pending|waiting for) authori[sz]ation|CLA authori[sz]ation|` +
+		`(needs?|must|required) (to )?(be )?authori[sz]ed?\b|not authori[sz]ed|not a (team )?member|not a collaborator|` +
 		`(contributor )?licen[sc]e agreement|CLA\b|(not|sign) .{0,20}\bsigned\b)`)
 	// ofChange matches words of paperwork that the change itself may lack, so that another attempt can add it.
 	ofChange = regexp.MustCompile(`(?i)^(changelogs?|licen[sc](e|es|ing))$`)
@@ -21,10 +22,10 @@ var (
 // isForbidden reports whether a service says that it may not run a check. What a failed test or a compiler prints is
 // not the service's word.
 func (c check) isForbidden() bool {
-	if c.run.WorkflowRun != 0 || c.app == workflowApp {
+	if c.run.WorkflowRun != 0 || c.app == workflowApp || len(c.run.Failed) > 0 {
 		return false
 	}
-	return forbids.MatchString(c.said) || c.said == "" && len(c.run.Failed) == 0 && refusalClasses[c.run.Class] &&
+	return forbids.MatchString(c.said) || c.said == "" && refusalClasses[c.run.Class] &&
 		forbids.MatchString(c.run.Telling)
 }
 
