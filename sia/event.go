@@ -26,8 +26,8 @@ type Event struct {
 // [Replay] applies it by the same, so that a log gives the same task after the rules have changed:
 //
 //   - 1: test results are kept whatever the task does when they arrive; without a pull request no checks are watched;
-//     an attempt's own commit counts as SIA's, whoever moved the branch to it; models' costs are booked although nothing
-//     waits for their answers any more.
+//     an attempt's own commit counts as SIA's, whoever moved the branch to it; models' costs are booked although
+//     nothing waits for their answers any more.
 const Rules = 1
 
 // Origin is the comment or issue that a person's event came from.
