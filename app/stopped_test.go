@@ -23,7 +23,7 @@ func TestLabelRenamed(t *testing.T) {
 		if off {
 			check(t, s.Sim.Unlabel(apptest.Repo, n, apptest.Owner, "robot"))
 		}
-		s.Wait(3 * time.Minute)
+		s.Wait(time.Minute)
 		s.Periodic("look")
 		s.Go()
 		s.Settle()

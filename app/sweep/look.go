@@ -40,8 +40,8 @@ func NewLooker(s Store, gh *github.App, in Intake, now func() time.Time) *Looker
 	return &Looker{store: s, github: gh, intake: in, now: now}
 }
 
-// lookMargin is the time before the start of a run from which a look reads, and the time after a start or a push in
-// which GitHub may still return the state before it.
+// lookMargin is the time before the start of a run from which a look reads, and the time after a push in which
+// GitHub may still return the old head.
 const lookMargin = 2 * time.Minute
 
 // coldWindow is the time before a look at a passed task from which it reads comments and reviews. It is longer than the
@@ -120,8 +120,7 @@ func (l *Looker) look(ctx context.Context, t sia.Task, issue, pull github.Issue)
 	case t.Label != "" && !issue.HasLabel(t.Label, t.LabelID):
 		stop = fmt.Sprintf("the label `%s` was taken off", t.Label)
 	}
-	// Just after the start, one of GitHub's servers may still return the issue without its label, or closed.
-	if stop != "" && !t.State.Final() && l.now().Sub(t.StartedAt) >= lookMargin {
+	if stop != "" && !t.State.Final() {
 		return issue, l.stop(ctx, t, sia.Stop{Reason: stop})
 	}
 	ours, err := l.onlyOurs(ctx, t, issue, pull)
