@@ -114,8 +114,10 @@ func TestToldOfPoliciesAndDrafts(t *testing.T) {
 	demo := sia.Repo{ID: 7, Owner: "octo", Name: "demo"}
 	x := store.Experiment{ID: "recover-1", Installation: 3, Place: demo, Name: "recover", Change: "0.1 -> 0.3", Pull: 9,
 		Phase: store.ExperimentProposed, CreatedAt: r.now}
+	var saved store.ExperimentPhase
 	save := func() {
-		r.check(r.SaveExperiment(t.Context(), "", x, ""))
+		r.check(r.SaveExperiment(t.Context(), saved, x, ""))
+		saved = x.Phase
 		tell()
 		tell()
 	}
