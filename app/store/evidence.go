@@ -1,7 +1,9 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/sia-bot/sia/sia"
@@ -40,13 +42,15 @@ func (s *DecisionStore) CoderTallies(ctx context.Context, v Visibility, repo int
 
 // CoderKindTallies returns the same for coders at each kind of task, by kind.
 func (s *DecisionStore) CoderKindTallies(ctx context.Context, v Visibility, repo int64) ([]Tally, error) {
-	return s.coderTallies(ctx, v, repo, "kind")
+	all, err := s.coderTallies(ctx, v, repo, "kind")
+	slices.SortStableFunc(all, func(a, b Tally) int { return cmp.Compare(a.Kind, b.Kind) })
+	return all, err
 }
 
 func (s *DecisionStore) coderTallies(ctx context.Context, v Visibility, repo int64, kind string) ([]Tally, error) {
 	return list(ctx, s.DB, "count the outcomes of coders", scanTally, `
 		SELECT coder, `+kind+`, count(*), sum(resolved), sum(cost) FROM coder_outcomes
-		WHERE (? = 0 OR repo_id = ?) AND `+s.sees("repo_id")+` GROUP BY 1, 2 ORDER BY 2, 3 DESC, 1 LIMIT ?`,
+		WHERE (? = 0 OR repo_id = ?) AND `+s.sees("repo_id")+` GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT ?`,
 		append(append([]any{repo, repo}, v.args()...), maxTallies)...)
 }
 
