@@ -44,7 +44,7 @@ func userError(f sia.Effect, err error) error {
 		return err
 	case errors.Is(err, gitops.ErrFetchTooLarge):
 		return &sia.Error{Op: op, Permanent: true, Err: err, Message: "the repository is larger than SIA can work on: " +
-			"one commit's files may have 4 GiB when git packs them, and a million objects"}
+			"what it fetches at once may have 4 GiB when git packs it, and a million objects"}
 	case errors.As(err, &auth) && strings.Contains(strings.ToLower(auth.Detail), "archived"):
 		return &sia.Error{Op: op, Permanent: true, Err: err, Message: "the repository is archived and so read-only; " +
 			"unarchive it to go on"}
