@@ -23,7 +23,8 @@ const (
 )
 
 // answerWithoutTask answers a command on an issue that has no task. A repeated command gets a reaction and no new
-// answer, and one above the hourly limit gets nothing: each request counts in what GitHub lets the installation write.
+// answer, as does one above the thread's hourly limit. One above the person's gets nothing: each request counts in what
+// GitHub lets the installation write.
 func (in *Intake) answerWithoutTask(ctx context.Context, intent sia.Intent, set sia.Settings) error {
 	e := intent.Event
 	halted := ""
@@ -72,6 +73,7 @@ func (in *Intake) answerWithoutTask(ctx context.Context, intent sia.Intent, set 
 
 // throttleAnswer returns the answer to h, or "" if the person has read the same one recently, or if the person or the
 // thread has reached the hourly limit of comments. The first answer over the limit of a thread announces the silence.
+// silent: the person has reached it.
 func (in *Intake) throttleAnswer(
 	ctx context.Context, h store.Heard, text string,
 ) (answer string, silent bool, err error) {
@@ -96,7 +98,7 @@ func (in *Intake) throttleAnswer(
 	case thread == answersPerHour:
 		return render.TooMany(answersPerHour, "hour"), false, nil
 	case thread > answersPerHour, person >= answersPerHour:
-		return "", true, nil
+		return "", person >= answersPerHour, nil
 	case again:
 		return "", false, nil
 	}

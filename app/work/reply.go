@@ -12,22 +12,22 @@ import (
 
 // Limits of replies (docs/rules.md#failsafes).
 const (
-	maxRepliesPerHour = 20             // per thread, to stop loops with other bots
+	maxRepliesPerHour = 20             // on one thread, to stop loops with other bots, and to one user there
 	repeatInterval    = 24 * time.Hour // interval in which a user gets the same answer on a thread only once
 )
 
 // reply answers a user's comment, once. If the same request could not be fulfilled before, it only adds a reaction to
-// show that the comment was read. Above the limit it does nothing: each request counts in what GitHub lets the
-// installation write.
+// show that the comment was read, as above the thread's limit. Above the user's own limit it does nothing: each request
+// counts in what GitHub lets the installation write.
 func (w *surfaceWorker) reply(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
-	n, again, err := w.countReplies(ctx, f)
+	n, own, again, err := w.countReplies(ctx, f)
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case n > maxRepliesPerHour:
+	case own > maxRepliesPerHour:
 		return sia.Done{}, nil
-	case again:
+	case again, n > maxRepliesPerHour:
 		f.Content = "confused"
 		return w.react(ctx, t, f)
 	case n == maxRepliesPerHour:
@@ -64,9 +64,9 @@ func (w *surfaceWorker) reply(ctx context.Context, t sia.Task, f sia.Effect) (si
 	return sia.Done{}, err
 }
 
-// countReplies counts the replies on a thread within the last hour, and reports whether this one was given to the same
-// user before.
-func (w *surfaceWorker) countReplies(ctx context.Context, f sia.Effect) (n int, again bool, err error) {
+// countReplies counts the replies on a thread within the last hour, and those to the same user, and reports whether this
+// one was given to that user before.
+func (w *surfaceWorker) countReplies(ctx context.Context, f sia.Effect) (n, own int, again bool, err error) {
 	effects, err := w.Store.Effects(ctx, f.Task)
 	hour, day := w.Now().Add(-time.Hour), w.Now().Add(-repeatInterval)
 	for _, e := range effects {
@@ -75,11 +75,14 @@ func (w *surfaceWorker) countReplies(ctx context.Context, f sia.Effect) (n int, 
 		}
 		if e.Ended.After(hour) {
 			n++
+			if e.To == f.To {
+				own++
+			}
 		}
 		same := e.To != "" && e.To == f.To && e.Content == f.Content
 		again = again || same && e.Ended.After(day)
 	}
-	return n, again, err
+	return n, own, again, err
 }
 
 // readMoves returns the decisions on a task from its event log.
