@@ -150,19 +150,24 @@ func (c *Client) read(ctx context.Context, within time.Duration, method, path, t
 
 // retry calls do until it succeeds, its error is permanent, or ctx ends.
 func retry(ctx context.Context, do func() error) error {
-	for pause := time.Second / 4; ; pause = min(2*pause, 4*time.Second) {
+	for tries := 0; ; tries++ {
 		err := do()
 		if err == nil || isPermanent(err) {
 			return err
 		}
-		wait := pause
-		if r := (*statusError)(nil); errors.As(err, &r) {
-			wait = max(wait, r.after)
-		}
-		if !Sleep(ctx, wait) {
+		if !Sleep(ctx, delay(tries, err)) {
 			return errors.Join(context.Cause(ctx), err)
 		}
 	}
+}
+
+// delay returns the time before another try, after an error of a try that had so many before it.
+func delay(tries int, err error) time.Duration {
+	wait := min(time.Second/4<<min(tries, 4), 4*time.Second)
+	if r := (*statusError)(nil); errors.As(err, &r) {
+		wait = max(wait, r.after)
+	}
+	return wait
 }
 
 // Sleep waits for d, and reports whether ctx did not end before.
@@ -266,7 +271,8 @@ func (c *Client) Work(ctx context.Context, pass string) (w Work, err error) {
 }
 
 // Base calls take with the commit that an attempt starts from, or the one that its tests are compared with, as a pack.
-// It retries for a time if the pack does not come whole; then the error is [ErrUnavailable].
+// If the pack does not come whole, it retries until no bytes have come for the time within, or ctx ends. Then the error
+// is [ErrUnavailable], unless the last try had received a part of the pack.
 func (c *Client) Base(
 	ctx context.Context, within time.Duration, pass string, ofTests bool, take func(io.Reader) error,
 ) error {
@@ -274,37 +280,55 @@ func (c *Client) Base(
 	if ofTests {
 		path += "?" + BaseOfTests
 	}
-	trying, cancel := context.WithTimeout(ctx, within)
-	defer cancel()
-	var refused error // by take
-	err := retry(trying, func() error {
-		resp, err := c.ask(ctx, http.MethodGet, path, pass, nil)
-		if err != nil {
+	came := time.Now() // when the last bytes came, or the first try began
+	for tries := 0; ; tries++ {
+		body, refused, err := c.tryBase(ctx, path, pass, take)
+		if err == nil {
+			return refused
+		}
+		if !body.last.IsZero() {
+			came = body.last
+		}
+		wait := delay(tries, err)
+		switch {
+		case isPermanent(err):
+			return err
+		case time.Since(came)+wait < within && Sleep(ctx, wait):
+			continue
+		case !body.last.IsZero() || errors.Is(ctx.Err(), context.Canceled):
 			return err
 		}
-		defer resp.Body.Close()
-		body := &watchedReader{Reader: resp.Body}
-		refused = take(body)
-		return body.err
-	})
-	switch {
-	case err == nil:
-		return refused
-	case isPermanent(err) || ctx.Err() != nil:
-		return err
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
-	return fmt.Errorf("%w: %w", ErrUnavailable, err)
 }
 
-// watchedReader keeps the error of its reads.
+// tryBase is one try of [Client.Base]. refused is the error of take, and err that of the transfer.
+func (c *Client) tryBase(
+	ctx context.Context, path, pass string, take func(io.Reader) error,
+) (body watchedReader, refused, err error) {
+	resp, err := c.ask(ctx, http.MethodGet, path, pass, nil)
+	if err != nil {
+		return body, nil, err
+	}
+	defer resp.Body.Close()
+	body.Reader = resp.Body
+	refused = take(&body)
+	return body, refused, body.err
+}
+
+// watchedReader keeps the error of its reads, and the time of the last that returned bytes.
 type watchedReader struct {
 	io.Reader
-	err error
+	last time.Time
+	err  error
 }
 
 // Read implements io.Reader.
 func (r *watchedReader) Read(b []byte) (int, error) {
 	n, err := r.Reader.Read(b)
+	if n > 0 {
+		r.last = time.Now()
+	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		r.err = err
 	}

@@ -1,17 +1,21 @@
 package runner_test
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/sia-bot/sia/app/runner"
@@ -197,5 +201,68 @@ func TestBaseIsFetchedAgain(t *testing.T) {
 	err = client.Base(t.Context(), time.Nanosecond, "p", false, func(io.Reader) error { return nil })
 	if !errors.Is(err, runner.ErrUnavailable) || asked.Load() != 1 {
 		t.Errorf("without patience: %v after %d requests", err, asked.Load())
+	}
+}
+
+// A transfer may take longer than the client waits for a server that sends nothing. It is tried again as long as bytes
+// come. A server that sends none is unavailable.
+func TestBaseComesSlowly(t *testing.T) {
+	type answer struct {
+		status string
+		size   int           // that is promised; four bytes come
+		pause  time.Duration // before each half
+	}
+	for name, c := range map[string]struct {
+		answers     []answer
+		took        time.Duration
+		failed      bool
+		unavailable bool
+	}{
+		"slow":       {[]answer{{"200 OK", 4, 5 * time.Minute}}, 10 * time.Minute, false, false},
+		"too slow":   {[]answer{{"200 OK", 4, 8 * time.Minute}}, runner.FetchTimeout, true, false},
+		"silent":     {[]answer{{"200 OK", 4, time.Hour}}, runner.FetchTimeout, true, true},
+		"breaks off": {[]answer{{"200 OK", 9, 40 * time.Second}, {"200 OK", 4, 0}}, 80250 * time.Millisecond, false, false},
+		"fails late": {[]answer{{"502 Bad Gateway", 4, 30 * time.Second}}, time.Minute, true, true},
+		"fails, then breaks off": {[]answer{{"502 Bad Gateway", 4, 20 * time.Second}, {"200 OK", 9, 20 * time.Second},
+			{"200 OK", 4, 0}}, 80750 * time.Millisecond, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client, err := runner.NewClient("http://localhost", false)
+				must(t, err)
+				var servers sync.WaitGroup
+				defer servers.Wait()
+				asked := 0
+				client.Transport().(*http.Transport).DialContext = func(context.Context, string, string) (net.Conn, error) {
+					a := c.answers[asked]
+					asked++
+					near, far := net.Pipe()
+					servers.Go(func() {
+						defer far.Close()
+						_, _ = http.ReadRequest(bufio.NewReader(far))
+						time.Sleep(a.pause)
+						fmt.Fprintf(far, "HTTP/1.1 %s\r\nContent-Length: %d\r\n\r\npa", a.status, a.size)
+						time.Sleep(a.pause)
+						_, _ = io.WriteString(far, "ck")
+					})
+					return near, nil
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), runner.FetchTimeout)
+				defer cancel()
+				began, got := time.Now(), ""
+				err = client.Base(ctx, time.Minute, "p", false, func(pack io.Reader) error {
+					b, err := io.ReadAll(pack)
+					got = string(b)
+					return err
+				})
+				if (err != nil) != c.failed || errors.Is(err, runner.ErrUnavailable) != c.unavailable ||
+					!c.failed && got != "pack" {
+					t.Errorf("got %q, %v", got, err)
+				}
+				if took := time.Since(began); took != c.took || asked != len(c.answers) {
+					t.Errorf("it took %s and %d requests", took, asked)
+				}
+			})
+		})
 	}
 }
