@@ -251,16 +251,34 @@ func (h *Handler) base(w http.ResponseWriter, r *http.Request, a claim) {
 	out := &deadlineWriter{w: w, control: http.NewResponseController(w)}
 	if err := h.Mirror(t).WriteCommit(ctx, commit, out); err != nil {
 		h.Logger.WarnContext(ctx, "a commit could not be sent to a runner", "effect", a.Key, "error", err)
-		var missing *gitops.NotFoundError
-		switch {
-		case out.began:
+		if out.began {
 			panic(http.ErrAbortHandler) // so that the runner notices the truncation
-		case errors.As(err, &missing), errors.Is(err, gitops.ErrFetchTooLarge):
-			writeError(w, http.StatusUnprocessableEntity, "GitHub lacks the commit that was asked for, or it is too large")
-		default:
-			writeError(w, http.StatusBadGateway, "the server can't send the commit that was asked for")
 		}
+		status, why := commitError(err)
+		writeError(w, status, why)
 	}
+}
+
+// commitError returns the answer to a request for a commit that can't be sent. The runner retries unless no retry can
+// help.
+func commitError(err error) (status int, why string) {
+	var (
+		known   *sia.Error
+		auth    *gitops.AuthError
+		missing *gitops.NotFoundError
+	)
+	status = http.StatusUnprocessableEntity
+	switch {
+	case errors.As(err, &known) && known.Permanent:
+		return status, known.Message
+	case errors.As(err, &auth):
+		return status, "GitHub refused the server access to the repository, which may be archived"
+	case errors.As(err, &missing), errors.Is(err, gitops.ErrFetchTooLarge):
+		return status, "GitHub lacks the commit that was asked for, or it is too large"
+	case errors.Is(err, gitops.ErrTree):
+		return status, "the files of the commit that was asked for are too many, or SIA can't work with them"
+	}
+	return http.StatusBadGateway, "the server can't send the commit that was asked for"
 }
 
 // deadlineWriter extends the write deadline for each chunk.

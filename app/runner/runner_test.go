@@ -890,3 +890,45 @@ func TestStopReachesARunner(t *testing.T) {
 		t.Errorf("%+v, %v", got.res, got.err)
 	}
 }
+
+// A runner does not retry the fetch of a commit if no retry can help.
+func TestCommitThatCannotBeSent(t *testing.T) {
+	w := newWorld(t, "http://127.0.0.1:1")
+	var status atomic.Int32
+	var refused atomic.Pointer[sia.Error]
+	github := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(int(status.Load()))
+	}))
+	defer github.Close()
+	cache, err := gitops.OpenCache(t.TempDir(), gitops.CacheOptions{Logger: slog.New(slog.DiscardHandler)})
+	must(t, err)
+	w.repo = cache.Repo(gitops.Remote{Key: "3/7", URL: github.URL, Token: func(context.Context) (string, error) {
+		if err := refused.Load(); err != nil {
+			return "", err
+		}
+		return "token", nil
+	}})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := w.run(ctx, agent.Input{})
+	o := w.take()
+	client, err := runner.NewClient(w.server.URL, false)
+	must(t, err)
+	for _, c := range []struct {
+		status int
+		err    *sia.Error
+		retry  bool
+	}{
+		{http.StatusUnauthorized, nil, false}, {http.StatusForbidden, nil, false}, {http.StatusNotFound, nil, false},
+		{http.StatusOK, &sia.Error{Message: "it is suspended", Permanent: true}, false},
+		{http.StatusInternalServerError, nil, true}, {http.StatusOK, &sia.Error{Message: "GitHub is down"}, true},
+	} {
+		status.Store(int32(c.status))
+		refused.Store(c.err)
+		err := client.Base(t.Context(), time.Nanosecond, o.Pass, false, func(io.Reader) error { return nil })
+		if err == nil || errors.Is(err, runner.ErrUnavailable) != c.retry {
+			t.Errorf("%d, %v: %v", c.status, c.err, err)
+		}
+	}
+	cancel()
+	<-done
+}
