@@ -291,9 +291,11 @@ func (r *Runner) Prepared(ctx context.Context, l Language, s Suite, t Files) boo
 	return r.fetched(s, mark) || r.fetched(s, mark+installedSuffix) && r.Unreached(ctx, s) != ""
 }
 
-// fetched reports whether a mark is valid: the folder may have been removed since.
+// fetched reports whether a mark is valid: the folder may have been removed since. An empty mark was
+// written by an older version, which kept the marks of removed folders.
 func (r *Runner) fetched(s Suite, mark string) bool {
-	return exists(mark) && exists(r.deps(r.depsOf(s)))
+	st, err := os.Stat(mark)
+	return err == nil && st.Size() > 0 && exists(r.deps(r.depsOf(s)))
 }
 
 // installedSuffix is the suffix of a mark for dependencies installed on the machine.
@@ -542,7 +544,8 @@ func (r *Runner) TrimDeps(ctx context.Context) error {
 	for _, mark := range marks {
 		file := filepath.Join(prepared, mark.Name())
 		deps, err := os.ReadFile(file)
-		if err == nil && !strings.HasSuffix(file, failedSuffix) && !exists(r.deps(string(deps))) {
+		gone := len(deps) == 0 || !exists(r.deps(string(deps)))
+		if err == nil && gone && !strings.HasSuffix(file, failedSuffix) {
 			err = os.Remove(file)
 		}
 		if err != nil {
