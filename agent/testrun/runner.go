@@ -227,6 +227,11 @@ func (r *Runner) Separate(l Language, s Suite, t Files) Suite {
 	return r.setApart(s)
 }
 
+// isFilledByBase reports whether Base fills the dependencies folder of a suite of another tree.
+func (r *Runner) isFilledByBase(s Suite, t Tree) bool {
+	return r.Base != nil && s.Executes && !s.apart && t.At != r.Base.At
+}
+
 // setApart returns a suite with the dependencies folder of Head.
 func (r *Runner) setApart(s Suite) Suite {
 	h := sha256.New()
@@ -417,9 +422,13 @@ func (r *Runner) fill(
 	if err := r.seedNear(s); err != nil {
 		return "", err
 	}
-	if b := r.Base; b != nil && s.Executes && !s.apart && t.At != b.At {
-		t = *b // it declares the same
-		if err := t.At.Set(ctx, t.Files, nil, s.Links); err != nil {
+	if r.isFilledByBase(s, t) {
+		t = *r.Base // it declares the same
+		err := t.At.Set(ctx, t.Files, nil, s.Links)
+		if errors.Is(err, gitops.ErrTree) || errors.Is(err, gitops.ErrTooLarge) {
+			return "the base commit: " + err.Error(), nil
+		}
+		if err != nil {
 			return "", err
 		}
 	}
@@ -447,10 +456,18 @@ func (r *Runner) fill(
 	return "", nil
 }
 
-// RunPrepared fetches a suite's dependencies and runs it in a prepared folder. why is the reason if the fetch failed.
+// RunPrepared fetches a suite's dependencies and runs it in a prepared folder. If the code of Base can't fetch them for
+// another tree, that of the tree does. why is the reason if the fetch failed.
 func (r *Runner) RunPrepared(ctx context.Context, l Language, s Suite, t Tree) (rep Report, why string, err error) {
+	fetch := func() (why string, err error) {
+		if why, err = r.Fetch(ctx, l, s, t); err == nil && why != "" && r.isFilledByBase(s, t) {
+			s = r.setApart(s)
+			why, err = r.Fetch(ctx, l, s, t)
+		}
+		return why, err
+	}
 	if s.Eager {
-		if why, err := r.Fetch(ctx, l, s, t); err != nil || why != "" {
+		if why, err := fetch(); err != nil || why != "" {
 			return rep, why, err
 		}
 	}
@@ -462,12 +479,12 @@ func (r *Runner) RunPrepared(ctx context.Context, l Language, s Suite, t Tree) (
 			return rep, "", nil
 		}
 		if r.Prepared(ctx, l, s, t.Files) {
-			if r.Base == nil || !s.Executes || s.apart || t.At == r.Base.At {
+			if !r.isFilledByBase(s, t) {
 				return rep, "", nil
 			}
 			s = r.setApart(s) // the tree needs more than Base, such as Surefire's provider for the first test
 		}
-		if why, err := r.Fetch(ctx, l, s, t); err != nil || why != "" {
+		if why, err := fetch(); err != nil || why != "" {
 			rep.unfetched(l, why) // the tree needs dependencies that are unavailable
 			return rep, "", err
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/agent/sandbox/sandboxtest"
+	"github.com/sia-bot/sia/gitops"
 )
 
 // TestCachesAreFilledOnce tests that other runs wait while one run fills empty build caches, until they are canceled.
@@ -118,5 +119,40 @@ func TestLargeDependenciesGo(t *testing.T) {
 	got := []bool{prepared("rust", small), prepared("go", large), prepared("java-0", small), prepared("java-1", small)}
 	if !slices.Equal(got, []bool{true, false, false, true}) {
 		t.Errorf("still prepared: %v", got)
+	}
+}
+
+// TestHeadFetchesWhatBaseCannot tests that a head's own code fetches its dependencies, into a folder of its own, if the
+// base's code fails to, or the base can't be laid out.
+func TestHeadFetchesWhatBaseCannot(t *testing.T) {
+	box := sandboxtest.New(t, sandbox.Options{})
+	for name, base := range map[string]Files{"it fails": {}, "it can't be laid out": {"large": {ID: "large"}}} {
+		t.Run(name, func(t *testing.T) {
+			tree := func(name string) *WorkTree {
+				w := NewWorkTree(filepath.Join(t.TempDir(), name), nil)
+				w.blobs = func(id string) ([]byte, error) {
+					if id == "large" {
+						return nil, gitops.ErrTooLarge
+					}
+					return []byte(id), nil
+				}
+				return w
+			}
+			r := NewRunner(box, nil, t.TempDir(), nil, 0)
+			r.Base, r.Head = &Tree{At: tree("base"), Files: base}, Files{"fixed": {ID: "a"}}
+			head := Tree{At: tree("head"), Files: r.Head}
+			if err := head.At.Set(t.Context(), head.Files, nil, nil); err != nil {
+				t.Fatal(err)
+			}
+			s := Suite{Deps: "python", Executes: true, Eager: true, Prepare: "cp fixed " + depsAt,
+				Script: "test -e " + depsAt + "/fixed || echo nothing was fetched"}
+			rep, why, err := r.RunPrepared(t.Context(), Python{}, s, head)
+			if err != nil || why != "" || rep.Log != "" {
+				t.Errorf("%q, %q, %v", rep.Log, why, err)
+			}
+			if exists(filepath.Join(r.deps("python"), "fixed")) {
+				t.Error("the head filled the folder that the base uses, too")
+			}
+		})
 	}
 }
