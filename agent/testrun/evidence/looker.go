@@ -90,6 +90,9 @@ func (l *Looker) with(ctx context.Context, w Wanted, look func(Spec) error) erro
 // maxUnused is the time after which an unused repository's folder is removed.
 const maxUnused = 30 * 24 * time.Hour
 
+// removedSuffix is the suffix of a folder that is being removed.
+const removedSuffix = "~"
+
 // begin creates a repository's folder, locks it, and sets its modification time to now. done releases it.
 func (l *Looker) begin(ctx context.Context, dir string) (done func(), err error) {
 	for {
@@ -125,9 +128,17 @@ func (l *Looker) Tidy() {
 	ended, end := context.WithCancel(context.Background())
 	end() // a lock is only tried
 	entries, _ := os.ReadDir(l.dir)
+	// The operator's folder may contain other files.
+	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
+		return !e.IsDir() || !strings.Contains(e.Name(), url.PathEscape("/"))
+	})
 	for _, e := range entries {
-		// The operator's folder may contain other files.
-		if !e.IsDir() || !strings.Contains(e.Name(), url.PathEscape("/")) {
+		if strings.HasSuffix(e.Name(), removedSuffix) { // an earlier call could not remove it
+			_ = sandbox.RemoveAll(filepath.Join(l.dir, e.Name()))
+		}
+	}
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), removedSuffix) {
 			continue
 		}
 		dir := filepath.Join(l.dir, e.Name())
@@ -137,7 +148,7 @@ func (l *Looker) Tidy() {
 		}
 		if unlock, err := lock(ended, dir); err == nil { // otherwise it is in use
 			// It is moved first, so that nobody begins to use it meanwhile.
-			if gone := dir + "~"; os.Rename(dir, gone) == nil {
+			if gone := dir + removedSuffix; os.Rename(dir, gone) == nil {
 				_ = sandbox.RemoveAll(gone)
 			}
 			unlock()

@@ -22,6 +22,11 @@ func TestTidyRemovesUnusedFolders(t *testing.T) {
 		return path
 	}
 	used, unused := folder("ada%2Fshop", 29*24*time.Hour), folder("ada%2Fcafe", 31*24*time.Hour)
+	left := folder("ada%2Fcafe~", 0) // by a removal that failed
+	if err := os.Mkdir(filepath.Join(left, "tree"), 0o500); err != nil {
+		t.Fatal(err)
+	}
+	other := folder("notes~", 31*24*time.Hour)
 	locked := folder("ada%2Fbank", 0) // by another server, whose clock is late
 	unlock, err := lock(t.Context(), locked)
 	if err != nil {
@@ -32,12 +37,14 @@ func TestTidyRemovesUnusedFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	NewLooker(nil, dir, nil, func() time.Time { return now }).Tidy()
-	for _, dir := range []string{used, locked} {
+	for _, dir := range []string{used, locked, other} {
 		if _, err := os.Stat(dir); err != nil {
 			t.Error(err)
 		}
 	}
-	if _, err := os.Stat(unused); err == nil {
-		t.Error("what was not used for 31 days is left")
+	for _, dir := range []string{unused, left} {
+		if _, err := os.Stat(dir); err == nil {
+			t.Errorf("%s is left", filepath.Base(dir))
+		}
 	}
 }
