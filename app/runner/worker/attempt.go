@@ -95,10 +95,12 @@ func (a *attempt) run(ctx context.Context) error {
 	in.Affected, in.Cover = a.testFuncs(repo, space)
 	in.PushRefusal = func(ctx context.Context) (string, error) { return a.pushRefusal(ctx, space) }
 	res, err := by.Run(ctx, in, a)
-	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, errStopped) {
+	cause := context.Cause(ctx)
+	stopped := errors.Is(cause, errStopped)
+	if cause != nil && !stopped {
 		return cause // the runner stops, or no longer has the attempt
 	}
-	if a.unreported != nil {
+	if a.unreported != nil && !stopped { // no other runner continues a stopped attempt
 		return a.unreported
 	}
 	if errors.Is(err, runner.ErrGone) || errors.Is(err, syscall.ENOSPC) {
