@@ -422,8 +422,8 @@ func (r *Runner) fill(
 	if err := r.seedNear(s); err != nil {
 		return "", err
 	}
-	if r.isFilledByBase(s, t) {
-		t = *r.Base // it declares the same
+	if b := r.Base; b != nil && s.Executes && !s.apart && t.At != b.At {
+		t = *b // it declares the same
 		err := t.At.Set(ctx, t.Files, nil, s.Links)
 		if errors.Is(err, gitops.ErrTree) || errors.Is(err, gitops.ErrTooLarge) {
 			return "the base commit: " + err.Error(), nil
