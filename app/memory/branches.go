@@ -116,10 +116,6 @@ func (b *Branches) Edited(ctx context.Context, installation int64, repo sia.Repo
 		return err
 	}
 	warning, err := b.Read(ctx, installation, repo, set.Memory.Branch, by)
-	var refused *sia.Error
-	if errors.As(err, &refused) && refused.Permanent { // tasks say so; a push to the code is none of memory
-		warning, err = refused.Message, nil
-	}
 	if warning != "" {
 		b.log.WarnContext(ctx, "memory can't be read whole", "repo", repo.String(), "why", warning)
 	}
