@@ -294,6 +294,24 @@ func TestOwnersMemoryBranch(t *testing.T) {
 	}
 }
 
+// The branch for memory that the owner's settings name is the default branch of one of the repositories: a push there
+// changes its settings as usual.
+func TestOwnersMemoryBranchIsTheDefault(t *testing.T) {
+	t.Parallel()
+	s := shop(t, ownersStory)
+	check(t, s.Sim.RenameBranch(apptest.Repo, "goods"))
+	s.Settle()
+	if _, err := s.Sim.PushFiles(apptest.OwnersRepo, "main", apptest.Owner, "Elsewhere",
+		map[string]string{".sia/config.yml": "label: resolve\nmemory: {branch: goods}\n"}); err != nil {
+		t.Fatal(err)
+	}
+	s.Quiet()
+	push(t, s, "goods", map[string]string{".sia/config.yml": "label: own\nchecks: {settle: 10s}\n"})
+	if _, started := labelled(t, s, "own"); !started {
+		t.Error("the label of the file that was pushed starts nothing")
+	}
+}
+
 // After the database is lost, the owner's settings still apply, even if only one repository is rebuilt.
 func TestReindexKnowsTheOwnersSettings(t *testing.T) {
 	t.Parallel()
