@@ -159,12 +159,19 @@ func TestPeopleEditMemory(t *testing.T) {
 }
 
 // SIA learns so many lessons that people add at a time, whether as bullets or as sections. The others stay in the file
-// as they are, and follow.
+// as they are, and follow, also before an attempt.
 func TestPeopleAddManyLessons(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass-after-sia")
 	resolve(t, s, "Greet the customers")
-	before := len(lessonsOf(t, s))
+	learned := func() (n int) {
+		for _, l := range lessonsOf(t, s) {
+			if l.From.Source == lesson.FromPerson {
+				n++
+			}
+		}
+		return n
+	}
 	words := func(kind string, n int) string { // no two alike, which would be merged
 		w := kind + string([]rune{rune('a' + n/8), rune('a' + n%8)})
 		return w + "one " + w + "two " + w + "three " + w + "four.\n"
@@ -177,13 +184,21 @@ func TestPeopleAddManyLessons(t *testing.T) {
 	}
 	file := strings.Replace(onMemory(t, s, lesson.Path), "## Add a lesson\n", "## Add a lesson\n\n"+bullets.String(), 1)
 	push(t, s, apptest.MemoryBranch, map[string]string{lesson.Path: file + "\n## Mine\n\n" + sections.String()})
-	if got := len(lessonsOf(t, s)) - before; got != 50 {
+	if got := learned(); got != 50 {
 		t.Errorf("%d lessons were learned at once", got)
 	}
 	head, err := s.App.Store.MemoryHead(context.Background(), repoID(t, s))
 	if err != nil || !strings.Contains(head.Warning, "SIA has not learned 70 lessons in `.sia/lessons.md` yet") {
 		t.Errorf("nobody is told: %q, %v", head.Warning, err)
 	}
+	s.Hold(apptest.Point{When: "before", Kind: sia.DoAttempt, Attempt: 1})
+	open(t, s, "Greet the customers again")
+	s.Until()
+	if got := learned(); got != 100 {
+		t.Errorf("before the attempt %d lessons were learned", got)
+	}
+	s.Go()
+	s.Settle()
 	for round := range 3 {
 		file = onMemory(t, s, lesson.Path)
 		for n := range 60 {
@@ -195,7 +210,7 @@ func TestPeopleAddManyLessons(t *testing.T) {
 		}
 		push(t, s, apptest.MemoryBranch, map[string]string{lesson.Path: file + "\nA word.\n"})
 	}
-	if got := len(lessonsOf(t, s)) - before; got != 120 {
+	if got := learned(); got != 120 {
 		t.Errorf("%d lessons were learned in the end", got)
 	}
 }

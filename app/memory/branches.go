@@ -84,7 +84,7 @@ func (b *Branches) Read(
 	if err != nil {
 		return "", err
 	}
-	return read.warning, b.store.SaveMemoryHead(ctx, repo.ID, store.MemoryHead{SHA: sha, Warning: read.warning})
+	return read.warning, b.store.SaveMemoryHead(ctx, repo.ID, read.head(sha))
 }
 
 // commit commits files to a memory branch. It refuses the default branch, and another one with other content: the

@@ -69,7 +69,7 @@ func (b *Branches) Commit(ctx context.Context, t sia.Task) (out sia.MemoryCommit
 	if err != nil {
 		return out, err
 	}
-	if err := b.store.SaveMemoryHead(ctx, t.Repo.ID, store.MemoryHead{SHA: sha, Warning: read.warning}); err != nil {
+	if err := b.store.SaveMemoryHead(ctx, t.Repo.ID, read.head(sha)); err != nil {
 		return out, err
 	}
 	if read.warning != "" {
