@@ -272,8 +272,8 @@ func TestOwnersSettingsUnusable(t *testing.T) {
 	}
 }
 
-// The branch for memory that the owner's settings name is code in one of the repositories: SIA writes nothing there, and
-// says so; the work goes on.
+// The branch for memory that the owner's settings name is code in one of the repositories: SIA writes nothing there,
+// and says so; the work goes on.
 func TestOwnersMemoryBranch(t *testing.T) {
 	t.Parallel()
 	s := shop(t, ownersStory)

@@ -271,13 +271,35 @@ func (x *rebuild) restoreLog(ctx context.Context, t sia.Task, r *memory.Record, 
 	if err != nil {
 		return err
 	}
-	for _, o := range outcomes {
-		o.Task, o.Repo, o.At = t.ID, x.repo.Repo, memory.Earlier(o.At, now)
-		x.outcomes = append(x.outcomes, o)
-	}
+	x.restoreOutcomes(t, outcomes)
 	evidence, err := decodeAll[lesson.Evidence](r.Evidence)
 	x.evidence = append(x.evidence, evidence...)
 	return err
+}
+
+// restoreOutcomes keeps one outcome of each of the task's interventions: policies of all repositories learn from them.
+// What was tried is the intervention's to say. It leaves out all others.
+func (x *rebuild) restoreOutcomes(t sia.Task, outcomes []store.Outcome) {
+	tried := make(map[int]sia.Diagnosis, len(t.Interventions))
+	for _, v := range t.Interventions {
+		tried[v.Number] = v.Diagnosis
+	}
+	left := 0
+	for _, o := range outcomes {
+		d, ok := tried[o.Intervention]
+		if !ok || o.Decision != "" && !t.MayHaveDecided(o.Decision) {
+			left++
+			continue
+		}
+		delete(tried, o.Intervention)
+		o.Task, o.Repo, o.At = t.ID, x.repo.Repo, memory.Earlier(o.At, x.branches.now())
+		o.Pattern, o.Technique = d.Pattern, d.Technique
+		x.outcomes = append(x.outcomes, o)
+	}
+	if left > 0 {
+		x.problem("%s has %s of interventions or decisions that the task did not make, or twice; left out", t.ID,
+			text.Count(left, "outcome"))
+	}
 }
 
 // results restores the results of the task and of its coders. An unfinished task has a result only if it was waiting
