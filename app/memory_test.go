@@ -159,12 +159,19 @@ func TestPeopleEditMemory(t *testing.T) {
 }
 
 // SIA learns so many lessons that people add at a time, whether as bullets or as sections. The others stay in the file
-// as they are, and follow.
+// as they are, and follow, also before an attempt.
 func TestPeopleAddManyLessons(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass-after-sia")
 	resolve(t, s, "Greet the customers")
-	before := len(lessonsOf(t, s))
+	learned := func() (n int) {
+		for _, l := range lessonsOf(t, s) {
+			if l.From.Source == lesson.FromPerson {
+				n++
+			}
+		}
+		return n
+	}
 	words := func(kind string, n int) string { // no two alike, which would be merged
 		w := kind + string([]rune{rune('a' + n/8), rune('a' + n%8)})
 		return w + "one " + w + "two " + w + "three " + w + "four.\n"
@@ -177,13 +184,21 @@ func TestPeopleAddManyLessons(t *testing.T) {
 	}
 	file := strings.Replace(onMemory(t, s, lesson.Path), "## Add a lesson\n", "## Add a lesson\n\n"+bullets.String(), 1)
 	push(t, s, apptest.MemoryBranch, map[string]string{lesson.Path: file + "\n## Mine\n\n" + sections.String()})
-	if got := len(lessonsOf(t, s)) - before; got != 50 {
+	if got := learned(); got != 50 {
 		t.Errorf("%d lessons were learned at once", got)
 	}
 	head, err := s.App.Store.MemoryHead(context.Background(), repoID(t, s))
 	if err != nil || !strings.Contains(head.Warning, "SIA has not learned 70 lessons in `.sia/lessons.md` yet") {
 		t.Errorf("nobody is told: %q, %v", head.Warning, err)
 	}
+	s.Hold(apptest.Point{When: "before", Kind: sia.DoAttempt, Attempt: 1})
+	open(t, s, "Greet the customers again")
+	s.Until()
+	if got := learned(); got != 100 {
+		t.Errorf("before the attempt %d lessons were learned", got)
+	}
+	s.Go()
+	s.Settle()
 	for round := range 3 {
 		file = onMemory(t, s, lesson.Path)
 		for n := range 60 {
@@ -195,7 +210,7 @@ func TestPeopleAddManyLessons(t *testing.T) {
 		}
 		push(t, s, apptest.MemoryBranch, map[string]string{lesson.Path: file + "\nA word.\n"})
 	}
-	if got := len(lessonsOf(t, s)) - before; got != 120 {
+	if got := learned(); got != 120 {
 		t.Errorf("%d lessons were learned in the end", got)
 	}
 }
@@ -298,26 +313,6 @@ func learnSomething(t *testing.T, s *apptest.Stage, issue int) {
 		Context: json.RawMessage(`{"pattern":"environment"}`), Options: json.RawMessage(`[]`), Choice: "fresh-start",
 		Propensity: 0.5, At: at, Outcome: "failed", Credit: -0.3}
 	must(s.App.Store.LogDecision(ctx, d))
-	for n := range 3 {
-		_, err := s.App.Store.RecordOutcome(ctx, store.Outcome{
-			Task: task.ID, Intervention: 10 + n, Repo: task.Repo, Pattern: sia.Environment,
-			Technique: []sia.TechniqueID{sia.FreshStart, sia.Decomposition, sia.ToolChange}[n], Resolved: n == 1,
-			Z:          0.25 * float64(n),
-			Confidence: map[string]float64{"fresh-start": 0.7, "decomposition": 0, "tool-change": 0.2, "context-pruning": 0.4},
-			Setup:      "s", Decision: d.ID, At: at,
-		})
-		must(err)
-	}
-	// The model's usual answers about the pattern in the story decide what is tried: none of the candidates' own outcomes
-	// does.
-	for n := range 6 {
-		_, err := s.App.Store.RecordOutcome(ctx, store.Outcome{
-			Task: task.ID, Intervention: 20 + n, Repo: task.Repo, Pattern: sia.UnclearInstructions, Technique: sia.ToolChange,
-			Confidence: map[string]float64{"prompt-restructuring": 0.05, "context-pruning": 0.95, "example-injection": 0.3,
-				"decomposition": 0.2}, Setup: "s", Decision: d.ID, At: at,
-		})
-		must(err)
-	}
 	l := lesson.NewTaught(task.Repo.ID, fmt.Sprintf("taught-%d", issue), fmt.Sprintf("Say hello on issue %d.", issue),
 		sia.Actor{Login: "ana", ID: 3}, task, at)
 	must(s.App.Store.PutLessons(ctx, task.Repo.ID, l))
@@ -326,12 +321,54 @@ func learnSomething(t *testing.T, s *apptest.Stage, issue int) {
 		lesson.Evidence{Key: fmt.Sprintf("merge/%d", issue), Lesson: l.ID, Good: 1, At: at, Why: "it says the same"}))
 }
 
+// tryTechniques stores outcomes of techniques, as if an earlier task had tried them, and commits that task's file.
+func tryTechniques(t *testing.T, s *apptest.Stage, like sia.Task) {
+	t.Helper()
+	ctx := context.Background()
+	past, at := like, s.Clock.Now().UTC()
+	past.Issue, past.State, past.Attempts, past.Interventions = 90, sia.Stopped, nil, nil
+	past.ID = sia.NewTaskID(past.Repo.ID, past.Issue)
+	try := func(o store.Outcome) {
+		t.Helper()
+		o.Task, o.Intervention, o.Repo = past.ID, len(past.Interventions)+1, past.Repo
+		o.Setup, o.Decision, o.At = "s", fmt.Sprintf("%s/%d/diagnose-v0", past.ID, o.Intervention), at
+		past.Interventions = append(past.Interventions, sia.Intervention{Number: o.Intervention,
+			Diagnosis: sia.Diagnosis{Pattern: o.Pattern, Technique: o.Technique}, Resolved: &o.Resolved})
+		_, err := s.App.Store.RecordOutcome(ctx, o)
+		check(t, err)
+	}
+	for n, technique := range []sia.TechniqueID{sia.FreshStart, sia.Decomposition, sia.ToolChange} {
+		try(store.Outcome{Pattern: sia.Environment, Technique: technique, Resolved: n == 1, Z: 0.25 * float64(n),
+			Confidence: map[string]float64{"fresh-start": 0.7, "decomposition": 0, "tool-change": 0.2,
+				"context-pruning": 0.4}})
+	}
+	// The model's usual answers about the pattern in the story decide what is tried: none of the candidates' own outcomes
+	// does.
+	for range 6 {
+		try(store.Outcome{Pattern: sia.UnclearInstructions, Technique: sia.ToolChange,
+			Confidence: map[string]float64{"prompt-restructuring": 0.05, "context-pruning": 0.95, "example-injection": 0.3,
+				"decomposition": 0.2}})
+	}
+	outcomes, err := s.App.Store.OutcomesOf(ctx, past.ID)
+	check(t, err)
+	var log memory.Log
+	for _, o := range outcomes {
+		b, err := json.Marshal(o)
+		check(t, err)
+		log.Outcomes = append(log.Outcomes, b)
+	}
+	file, err := memory.JSON(past, memory.Links{Log: log}, nil)
+	check(t, err)
+	push(t, s, apptest.MemoryBranch, map[string]string{".sia/tasks/90.json": string(file)})
+}
+
 // After the database is lost and `sia reindex`, SIA has the same data, and the next choice is the same.
 func TestReindex(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass-after-sia")
 	first := resolve(t, s, "Greet the customers")
 	learnSomething(t, s, first)
+	tryTechniques(t, s, s.Task(first))
 	second := resolve(t, s, "Greet the customers again") // commits what was learned
 	if _, err := s.Sim.Comment(apptest.Repo, first, apptest.Owner, "/sia start"); err != nil {
 		t.Fatal(err)
@@ -341,7 +378,7 @@ func TestReindex(t *testing.T) {
 
 	s.Lose()
 	got := s.Reindex("")
-	if len(got) != 1 || got[0].Tasks != 2 || got[0].Again != 0 || got[0].Lessons == 0 || len(got[0].Problems) != 0 {
+	if len(got) != 1 || got[0].Tasks != 3 || got[0].Again != 0 || got[0].Lessons == 0 || len(got[0].Problems) != 0 {
 		t.Errorf("rebuilt %+v", got)
 	}
 	if again := s.Reindex(""); again[0].Tasks+again[0].Lessons+again[0].Outcomes+again[0].Decisions != 0 {
@@ -532,7 +569,10 @@ func TestReindexForged(t *testing.T) {
 			mine = append(mine, sia.Decision{ID: id, Type: sia.DecideAssign, Choice: "c", Reason: "mine"})
 		}
 		record["decisions"] = mine
+		record["outcomes"] = []store.Outcome{{Intervention: 1, Technique: sia.ToolChange, Decision: ids[0]},
+			{Intervention: 1, Technique: sia.ToolChange, Pattern: sia.Environment}, {Intervention: 1}, {Intervention: 7}}
 	})
+	tried := s.Task(first).Interventions[0].Diagnosis
 	forge(second, func(record map[string]any) {
 		task, _ := record["task"].(map[string]any)
 		task["credits"] = sia.Ledger{Spent: -90_000_000}
@@ -540,7 +580,8 @@ func TestReindexForged(t *testing.T) {
 	s.Lose()
 	got := s.Reindex("")
 	if got[0].Tasks != 1 || got[0].Decisions != 0 || !strings.Contains(fmt.Sprint(got[0].Problems), "-90000 credits") ||
-		!strings.Contains(fmt.Sprint(got[0].Problems), "did not make") {
+		!strings.Contains(fmt.Sprint(got[0].Problems), "did not make; it is") ||
+		got[0].Outcomes != 1 || !strings.Contains(fmt.Sprint(got[0].Problems), "has 3 outcomes of interventions") {
 		t.Errorf("rebuilt %+v", got)
 	}
 	s.Restart()
@@ -549,6 +590,11 @@ func TestReindexForged(t *testing.T) {
 		if d, err := s.App.Store.Decision(ctx, id); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("restored %+v, %v", d, err)
 		}
+	}
+	outcomes, err := s.App.Store.OutcomesOf(ctx, sia.NewTaskID(repoID(t, s), first))
+	if err != nil || len(outcomes) != 1 || outcomes[0].Pattern != tried.Pattern ||
+		outcomes[0].Technique != tried.Technique {
+		t.Errorf("restored %+v, %v", outcomes, err)
 	}
 	spent, err := s.App.Store.TotalCreditsSpent(ctx, s.Clock.Now().Add(time.Minute), s.Clock.Now().AddDate(99, 0, 0))
 	if err != nil || spent != 0 {

@@ -272,7 +272,8 @@ func TestOwnersSettingsUnusable(t *testing.T) {
 	}
 }
 
-// The branch for memory that the owner's settings name is code in one of the repositories: SIA writes nothing there.
+// The branch for memory that the owner's settings name is code in one of the repositories: SIA writes nothing there,
+// and says so; the work goes on.
 func TestOwnersMemoryBranch(t *testing.T) {
 	t.Parallel()
 	s := shop(t, ownersStory)
@@ -283,13 +284,31 @@ func TestOwnersMemoryBranch(t *testing.T) {
 	}
 	s.Quiet()
 	task, _ := labelled(t, s, ownersLabel)
-	if task.Pause == nil || !strings.Contains(task.Pause.Reason, "memory is not written to `production`") {
-		t.Errorf("it is %s: %+v", task.State, task.Pause)
+	if task.State != sia.Passed || !strings.Contains(task.Warning, "Memory is neither read from `production` nor") {
+		t.Errorf("it is %s: %+v, warning %q", task.State, task.Pause, task.Warning)
 	}
 	push(t, s, "production", map[string]string{"shop.txt": "closed\n"}) // read like an edit of memory
 	s.Quiet()
 	if text, err := s.Sim.File(apptest.Repo, "production", lesson.Path); err == nil {
 		t.Error("SIA wrote to production: ", text)
+	}
+}
+
+// The branch for memory that the owner's settings name is the default branch of one of the repositories: a push there
+// changes its settings as usual.
+func TestOwnersMemoryBranchIsTheDefault(t *testing.T) {
+	t.Parallel()
+	s := shop(t, ownersStory)
+	check(t, s.Sim.RenameBranch(apptest.Repo, "goods"))
+	s.Settle()
+	if _, err := s.Sim.PushFiles(apptest.OwnersRepo, "main", apptest.Owner, "Elsewhere",
+		map[string]string{".sia/config.yml": "label: resolve\nmemory: {branch: goods}\n"}); err != nil {
+		t.Fatal(err)
+	}
+	s.Quiet()
+	push(t, s, "goods", map[string]string{".sia/config.yml": "label: own\nchecks: {settle: 10s}\n"})
+	if _, started := labelled(t, s, "own"); !started {
+		t.Error("the label of the file that was pushed starts nothing")
 	}
 }
 

@@ -84,7 +84,7 @@ func (b *Branches) Read(
 	if err != nil {
 		return "", err
 	}
-	return read.warning, b.store.SaveMemoryHead(ctx, repo.ID, store.MemoryHead{SHA: sha, Warning: read.warning})
+	return read.warning, b.store.SaveMemoryHead(ctx, repo.ID, read.head(sha))
 }
 
 // commit commits files to a memory branch. It refuses the default branch, and another one with other content: the
@@ -116,10 +116,6 @@ func (b *Branches) Edited(ctx context.Context, installation int64, repo sia.Repo
 		return err
 	}
 	warning, err := b.Read(ctx, installation, repo, set.Memory.Branch, by)
-	var refused *sia.Error
-	if errors.As(err, &refused) && refused.Permanent { // tasks say so; a push to the code is none of memory
-		warning, err = refused.Message, nil
-	}
 	if warning != "" {
 		b.log.WarnContext(ctx, "memory can't be read whole", "repo", repo.String(), "why", warning)
 	}

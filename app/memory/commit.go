@@ -23,10 +23,11 @@ import (
 
 // Commit commits the memory of a task, and the lessons of its repository, to the memory branch. The files depend only
 // on the store, so a repeated commit changes nothing. It first imports edits of users, which have priority over SIA's
-// version. If GitHub rejects the content of the files, it makes no commit and returns a warning.
+// version. If GitHub rejects the content of the files, or the branch holds code, it makes no commit and returns a
+// warning.
 func (b *Branches) Commit(ctx context.Context, t sia.Task) (out sia.MemoryCommitted, err error) {
 	if branch := t.Settings.Memory.Branch; branch == t.BaseBranch || branch == t.Branch {
-		return out, codeBranchError(branch)
+		return sia.MemoryCommitted{Warning: refusalWarning(codeBranchError(branch))}, nil
 	}
 	now := b.now()
 	bot, err := b.github.Author(ctx, now)
@@ -68,7 +69,7 @@ func (b *Branches) Commit(ctx context.Context, t sia.Task) (out sia.MemoryCommit
 	if err != nil {
 		return out, err
 	}
-	if err := b.store.SaveMemoryHead(ctx, t.Repo.ID, store.MemoryHead{SHA: sha, Warning: read.warning}); err != nil {
+	if err := b.store.SaveMemoryHead(ctx, t.Repo.ID, read.head(sha)); err != nil {
 		return out, err
 	}
 	if read.warning != "" {
@@ -82,14 +83,24 @@ func (b *Branches) Commit(ctx context.Context, t sia.Task) (out sia.MemoryCommit
 // https://github.com/jupyterhub/nbgitpuller/pull/151
 const messagePrefix = "[skip ci] memory: "
 
+// errCodeBranch reports that the branch named for memory holds code.
+var errCodeBranch = errors.New("the branch holds code")
+
 func codeBranchError(branch string) error {
-	return &sia.Error{Op: "write memory", Permanent: true, Message: fmt.Sprintf("memory is not written to `%s`, "+
-		"which holds the code: name another branch in `memory.branch`", branch)}
+	return &sia.Error{Op: "write memory", Permanent: true, Err: errCodeBranch, Message: fmt.Sprintf("memory is neither "+
+		"read from `%s` nor written there, since that branch holds code: name another one in `memory.branch` of "+
+		"`.sia/config.yml`, here or, if the setting is inherited, in the owner's `.github` repository", branch)}
 }
 
-// refusalWarning returns the message for users if GitHub rejected the content of memory's files; empty: it did not.
-// Nothing is lost: the store has it, and each commit of a task's memory writes all of its files.
+// refusalWarning returns the message for users if GitHub rejected the content of memory's files, or the settings name a
+// branch with code; empty: neither. Nothing is lost: the store has it, and each commit of a task's memory writes all of
+// its files. So work goes on.
 func refusalWarning(err error) string {
+	var ofBranch *sia.Error
+	if errors.As(err, &ofBranch) && errors.Is(ofBranch, errCodeBranch) {
+		return text.Capital(ofBranch.Message) + ". The task goes on without it; SIA keeps it and tries again whenever " +
+			"the task goes on or ends"
+	}
 	var rejected *gitops.RejectedError
 	if !errors.As(err, &rejected) || !rejected.OfFiles() {
 		return ""

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"
 	"github.com/sia-bot/sia/sia/text"
@@ -18,7 +19,17 @@ import (
 type lessonSync struct {
 	files   map[string][]byte
 	edits   int    // new edits of users
+	more    bool   // lessons of users wait for the next read
 	warning string // what can't be read, for users
+}
+
+// head returns the head to store for a branch that was read or written. While lessons wait, it is not stored as read,
+// so that the next attempt's begin takes them even if nobody pushes.
+func (s lessonSync) head(sha string) store.MemoryHead {
+	if s.more {
+		sha = ""
+	}
+	return store.MemoryHead{SHA: sha, Warning: s.warning}
 }
 
 // Instructions are read only from the base branch: otherwise anybody with access to the memory branch could give
@@ -67,6 +78,7 @@ func (b *Branches) lessonFiles(
 				"make room.",
 				text.Count(len(waiting), "lesson"), lesson.Path, maxNewLessons, maxLessons))
 		}
+		out.more = len(waiting) > 0 && out.edits > 0 // a read that changes nothing is the last one: there is no room
 		if known, err = b.store.Lessons(ctx, repo.ID); err != nil {
 			return out, err
 		}
@@ -77,7 +89,7 @@ func (b *Branches) lessonFiles(
 	markdown, err := lesson.Markdown(repo.ID, known, file, waiting...)
 	var broken *lesson.BrokenFile
 	if errors.As(err, &broken) {
-		out.warning, out.edits = lessonsUnwritten(err), 0
+		out.warning, out.edits, out.more = lessonsUnwritten(err), 0, false
 		return out, nil
 	}
 	if err != nil {
@@ -144,7 +156,7 @@ const (
 )
 
 // applyEdits applies edits of users, all or none, and returns how many changed anything. waiting are lessons that
-// exceed the limits; the next reads apply their edits.
+// exceed the limits; the next reads, after a push, before an attempt and with a task's memory, apply their edits.
 func (b *Branches) applyEdits(
 	ctx context.Context, repo sia.Repo, edits []lesson.Edit, known []lesson.Lesson, by sia.Actor,
 ) (n int, waiting []lesson.ID, err error) {

@@ -271,13 +271,35 @@ func (x *rebuild) restoreLog(ctx context.Context, t sia.Task, r *memory.Record, 
 	if err != nil {
 		return err
 	}
-	for _, o := range outcomes {
-		o.Task, o.Repo, o.At = t.ID, x.repo.Repo, memory.Earlier(o.At, now)
-		x.outcomes = append(x.outcomes, o)
-	}
+	x.restoreOutcomes(t, outcomes)
 	evidence, err := decodeAll[lesson.Evidence](r.Evidence)
 	x.evidence = append(x.evidence, evidence...)
 	return err
+}
+
+// restoreOutcomes keeps one outcome of each of the task's interventions: policies of all repositories learn from them.
+// What was tried is the intervention's to say. It leaves out all others.
+func (x *rebuild) restoreOutcomes(t sia.Task, outcomes []store.Outcome) {
+	tried := make(map[int]sia.Diagnosis, len(t.Interventions))
+	for _, v := range t.Interventions {
+		tried[v.Number] = v.Diagnosis
+	}
+	left := 0
+	for _, o := range outcomes {
+		d, ok := tried[o.Intervention]
+		if !ok || o.Decision != "" && !t.MayHaveDecided(o.Decision) {
+			left++
+			continue
+		}
+		delete(tried, o.Intervention)
+		o.Task, o.Repo, o.At = t.ID, x.repo.Repo, memory.Earlier(o.At, x.branches.now())
+		o.Pattern, o.Technique = d.Pattern, d.Technique
+		x.outcomes = append(x.outcomes, o)
+	}
+	if left > 0 {
+		x.problem("%s has %s of interventions or decisions that the task did not make, or twice; left out", t.ID,
+			text.Count(left, "outcome"))
+	}
 }
 
 // results restores the results of the task and of its coders. An unfinished task has a result only if it was waiting
@@ -350,7 +372,7 @@ func (x *rebuild) lessons(ctx context.Context, git *gitops.Repo) error {
 			x.problem("%v", err)
 		}
 		now := x.branches.now()
-		for _, l := range sheet.Lessons[:min(len(sheet.Lessons), maxLessons)] { // the others wait there
+		for _, l := range sheet.Lessons {
 			l.Kind = cmp.Or(l.Kind, lesson.Discovery)
 			l.Words = lesson.Words(l.Text+" "+l.Context+" "+l.Correction, maxLessonWords)
 			l.Occurrences, l.CreatedAt, l.LastSeen = 1, now, now
@@ -366,8 +388,38 @@ func (x *rebuild) lessons(ctx context.Context, git *gitops.Repo) error {
 			current = append(current, l)
 		}
 	}
-	x.out.Lessons, err = x.branches.store.RestoreLessons(ctx, x.repo.ID, current, x.evidence)
+	known, err := x.branches.store.Lessons(ctx, x.repo.ID)
+	if err != nil {
+		return err
+	}
+	x.out.Lessons, err = x.branches.store.RestoreLessons(ctx, x.repo.ID, x.limit(current, known), x.evidence)
 	return err
+}
+
+// limit leaves out the live lessons with the lowest confidence that exceed [maxLessons], together with those that the
+// database has.
+func (x *rebuild) limit(lessons, known []lesson.Lesson) []lesson.Lesson {
+	there, room := map[lesson.ID]bool{}, maxLessons
+	for _, l := range known {
+		if there[l.ID] = true; l.Live() {
+			room--
+		}
+	}
+	more := slices.DeleteFunc(slices.Clone(lessons), func(l lesson.Lesson) bool { return !l.Live() || there[l.ID] })
+	over := len(more) - max(room, 0)
+	if over <= 0 {
+		return lessons
+	}
+	now := x.branches.now()
+	slices.SortStableFunc(more,
+		func(a, b lesson.Lesson) int { return cmp.Compare(a.Confidence(now), b.Confidence(now)) })
+	left := map[lesson.ID]bool{}
+	for _, l := range more[:over] {
+		left[l.ID] = true
+	}
+	x.problem("%s with the lowest confidence are left out: a repository has at most %d", text.Count(over, "lesson"),
+		maxLessons)
+	return slices.DeleteFunc(lessons, func(l lesson.Lesson) bool { return left[l.ID] })
 }
 
 // Restore rebuilds a deleted task, like [Branches.Reindex], so that it continues where it was when it is started again.

@@ -95,10 +95,12 @@ func (in *Intake) handlePush(ctx context.Context, installation int64, p push) er
 		return err
 	}
 	switch {
+	case p.isDefault: // never holds memory, even if the owner's settings name it
+		if p.settings {
+			return in.Settings.Edited(ctx, installation, p.repo, p.branch)
+		}
 	case p.branch == set.Memory.Branch:
 		return in.Memory.Edited(ctx, installation, p.repo, p.by)
-	case p.isDefault && p.settings:
-		return in.Settings.Edited(ctx, installation, p.repo, p.branch)
 	}
 	return nil
 }
