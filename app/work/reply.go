@@ -64,8 +64,8 @@ func (w *surfaceWorker) reply(ctx context.Context, t sia.Task, f sia.Effect) (si
 	return sia.Done{}, err
 }
 
-// countReplies counts the replies on a thread within the last hour, and those to the same user, and reports whether this
-// one was given to that user before.
+// countReplies counts the replies on a thread within the last hour, and those to the same user, and reports whether
+// this one was given to that user before.
 func (w *surfaceWorker) countReplies(ctx context.Context, f sia.Effect) (n, own int, again bool, err error) {
 	effects, err := w.Store.Effects(ctx, f.Task)
 	hour, day := w.Now().Add(-time.Hour), w.Now().Add(-repeatInterval)
