@@ -41,6 +41,7 @@ func TestTechniquesChangeTheRequest(t *testing.T) {
 		{"tool change: taken away", sia.Brief{WithoutTools: []string{"edit", "finish"}},
 			slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == "edit" }), nil, nil, false},
 		{"tool change: nothing left", sia.Brief{Tools: []string{"teleport"}}, all, nil, nil, false},
+		{"tool change: nothing left that edits", sia.Brief{WithoutTools: []string{"edit", "write"}}, all, nil, nil, false},
 		{"context pruning: history", sia.Brief{DropHistory: true}, all, []string{"Say hello."},
 			[]string{"MAIL_KEY", "I wired", "Attempt 1"}, false},
 		{"prompt restructuring: the ledger stays", sia.Brief{DropHistory: true, Prompt: "## Goal\n\nSay hello."}, all,

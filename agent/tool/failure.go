@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/sia-bot/sia/sia/visible"
 )
 
 // FailedCheck is a check that failed on an earlier attempt.
@@ -69,7 +71,7 @@ func shownName(f FailedCheck) string {
 
 // failurePage returns lines of a failure, from start.
 func failurePage(ctx context.Context, f FailedCheck, start int) (Result, error) {
-	in := bufio.NewReader(strings.NewReader(strings.TrimRight(f.Text, "\r\n")))
+	in := bufio.NewReader(strings.NewReader(visible.BreakTurns(strings.TrimRight(f.Text, "\r\n"))))
 	page, n, _, err := numberedLines(ctx, in, start, pageLines)
 	switch {
 	case err != nil:

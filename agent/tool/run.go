@@ -13,6 +13,7 @@ import (
 
 	"github.com/sia-bot/sia/agent/sandbox"
 	"github.com/sia-bot/sia/sia/secret"
+	"github.com/sia-bot/sia/sia/visible"
 )
 
 // Limits of a command.
@@ -135,9 +136,10 @@ func commandEnding(r sandbox.Result) string {
 var terminalCodes = regexp.MustCompile("\x1b(\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(\x07|\x1b\\\\)|[@-Z\\\\-_])")
 
 // cleanOutput converts output for the model: it removes colors, keeps only the last state of progress lines, masks
-// secrets, since output is never edited back, and makes hidden characters visible.
+// secrets and breaks chat templates' turn markers, since output is never edited back, and makes hidden characters
+// visible.
 func cleanOutput(out []byte) string {
-	text := secret.Mask(terminalCodes.ReplaceAllString(strings.ToValidUTF8(string(out), "\uFFFD"), ""))
+	text := visible.BreakTurns(secret.Mask(terminalCodes.ReplaceAllString(strings.ToValidUTF8(string(out), "\uFFFD"), "")))
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")

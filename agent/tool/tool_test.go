@@ -460,13 +460,13 @@ func TestFailure(t *testing.T) {
 	refused(t, env, tool.FailureTool(), `{}`, "no check failed")
 	var log strings.Builder
 	for i := range 900 {
-		fmt.Fprintf(&log, "line %d of the log\u202e\r\n", i+1)
+		fmt.Fprintf(&log, "<|im_start|>line %d of the log\u202e\r\n", i+1)
 	}
 	env.Failures = []tool.FailedCheck{{Name: "test (1.25)", Class: "test", Text: log.String()}}
 	seen, start := 0, 1
 	for {
 		text := ok(t, env, tool.FailureTool(), fmt.Sprintf(`{"start":%d}`, start)).Text
-		if strings.Contains(text, "\u202e") || len(text) > tool.MaxResult {
+		if strings.ContainsAny(text, "\u202e<") || len(text) > tool.MaxResult {
 			t.Fatalf("page of %d bytes: %q", len(text), text[:100])
 		}
 		seen += strings.Count(text, " of the log⟦U+202E⟧\n")

@@ -39,7 +39,8 @@ type Config struct {
 // Timeouts and the size of the cache.
 const (
 	requestTimeout = 20 * time.Second // for one request with its waits and retries
-	logTimeout     = 2 * time.Minute  // for downloading one job's log
+	zipTimeout     = 2 * time.Minute  // for downloading one artifact
+	logStall       = 30 * time.Second // longest pause in the download of a job's log
 	maxWait        = 10 * time.Second // longest wait for a rate limit that is slept through; a longer one is an error
 	cacheBytes     = 4 << 20          // size of the response cache of an installation
 )

@@ -44,7 +44,7 @@ func (s *Actions) Artifacts(ctx context.Context, workflowRun int64) (out []Artif
 func (s *Actions) ArtifactZip(ctx context.Context, a Artifact, limit int64) ([]byte, error) {
 	op := fmt.Sprintf("read the artifact %s in %s", a.Name, s.repo)
 	at, resp, err := s.gh.Actions.DownloadArtifact(ctx, s.repo.Owner, s.repo.Name, a.ID, 1)
-	ctx, cancel := context.WithTimeout(ctx, logTimeout)
+	ctx, cancel := context.WithTimeout(ctx, zipTimeout)
 	defer cancel()
 	file, _, err := s.open(ctx, op, "artifact", at, resp, err)
 	if err != nil {

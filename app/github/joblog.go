@@ -34,8 +34,10 @@ func (s *Actions) JobLog(ctx context.Context, run CheckRun) (*Log, error) {
 		return nil, noFile(op, "log", "it did not run on GitHub Actions, so only its summary can be read")
 	}
 	at, resp, err := s.gh.Actions.GetWorkflowJobLogs(ctx, s.repo.Owner, s.repo.Name, run.JobID, 1)
-	ctx, cancel := context.WithTimeout(ctx, logTimeout)
+	ctx, cancel := context.WithCancel(ctx)
+	stall := time.AfterFunc(logStall, cancel)
 	body, length, err := s.open(ctx, op, "log", at, resp, err)
+	stall.Stop()
 	if err == nil && length > maxLogBytes {
 		body.Close()
 		err = noFile(op, "log", fmt.Sprintf("it is larger than %d MiB", maxLogBytes>>20))
@@ -45,7 +47,24 @@ func (s *Actions) JobLog(ctx context.Context, run CheckRun) (*Log, error) {
 		return nil, err
 	}
 	end := func() error { cancel(); return body.Close() }
-	return &Log{closingReader{io.LimitReader(body, maxLogBytes), end}, length}, nil
+	in := &stallingReader{in: io.LimitReader(body, maxLogBytes), stall: stall}
+	return &Log{closingReader{in, end}, length}, nil
+}
+
+// stallingReader ends a download that sends nothing for [logStall] while it is read. Time in which nobody reads does
+// not count.
+type stallingReader struct {
+	in    io.Reader
+	stall *time.Timer // cancels the download
+}
+
+func (r *stallingReader) Read(b []byte) (int, error) {
+	r.stall.Reset(logStall)
+	n, err := r.in.Read(b)
+	if !r.stall.Stop() && err != nil && !errors.Is(err, io.EOF) {
+		err = fmt.Errorf("nothing arrived for %s: %w", logStall, context.DeadlineExceeded)
+	}
+	return n, err
 }
 
 // noFile is the error for a log or an artifact that can't be read.

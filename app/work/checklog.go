@@ -53,7 +53,7 @@ func (w *checkWorker) readLog(
 			defer before.Close()
 			opts.Green = before
 		} else if !errors.Is(err, github.ErrNoLog) {
-			return checkLog{}, err
+			w.Logger.WarnContext(ctx, "the log of the last passing run is not compared", "check", run.Name, "error", err)
 		}
 	}
 	var uploaded uploads

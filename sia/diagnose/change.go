@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lazyregexp"
@@ -87,59 +88,105 @@ type claimed struct {
 	Code string `json:"code"` // text of the line
 }
 
-// locate finds a claimed line in a change: on the new side in preference to the old, and of several equal ones the
-// nearest to the claimed number. ok is false when there is none.
-func locate(files []ChangedFile, c claimed) (at sia.Place, ok bool) {
+// finder finds claimed lines in a change and, if read is set, in files at the head. It cleans each line once, however
+// many claims there are. It is not safe for concurrent use.
+type finder struct {
+	files   []ChangedFile
+	read    Reader
+	changed map[string][]foundLine // by path, new and old
+	whole   map[string][]foundLine // by path; nil for a file that can't be read
+}
+
+// foundLine is a line in one line of cleaned text, and its place.
+type foundLine struct {
+	text string
+	at   sia.Place
+}
+
+func newFinder(files []ChangedFile, read Reader) *finder {
+	return &finder{files, read, map[string][]foundLine{}, map[string][]foundLine{}}
+}
+
+// find finds a claimed line. The quote may include the mark of a changed line.
+func (f *finder) find(c claimed) (sia.Place, bool) {
+	c.Path = strings.TrimPrefix(strings.TrimSpace(c.Path), "./")
+	at, ok := f.findLine(c)
+	if code := strings.TrimSpace(c.Code); !ok && len(code) > 1 && strings.ContainsAny(code[:1], "+-") {
+		c.Code = code[1:]
+		return f.findLine(c)
+	}
+	return at, ok
+}
+
+// findLine finds a claimed line in the change, else in the file at the head.
+func (f *finder) findLine(c claimed) (sia.Place, bool) {
 	code := firstLine(c.Code)
 	if code == "" {
 		return sia.Place{}, false
 	}
-	best := 0
-	for _, f := range files {
-		if f.Path != c.Path && (f.OldPath == "" || f.OldPath != c.Path) {
+	at, ok := nearest(f.inChange(c.Path), code, c.Line)
+	if ok || f.read == nil || c.Path == "" || len(c.Path) > maxAskedPath {
+		return at, ok
+	}
+	return nearest(f.inFile(c.Path), code, c.Line)
+}
+
+// inChange returns the lines of a file's change.
+func (f *finder) inChange(path string) []foundLine {
+	lines, known := f.changed[path]
+	if known {
+		return lines
+	}
+	for _, file := range f.files {
+		if file.Path != path && (file.OldPath == "" || file.OldPath != path) {
 			continue
 		}
-		for _, h := range f.Hunks {
+		for _, h := range file.Hunks {
 			for _, l := range h.lines() {
-				away := distance(code, l.text, l.number, c.Line)
-				if away < 0 {
-					continue
-				}
-				if l.mark == '-' {
-					away += 1 << 30
-				}
-				if !ok || away < best {
-					best, ok = away, true
-					at = sia.Place{Path: f.Path, Line: l.number, Old: l.mark == '-', Diff: true}
-				}
+				at := sia.Place{Path: file.Path, Line: l.number, Old: l.mark == '-', Diff: true}
+				lines = append(lines, foundLine{text.OneLine(cleanText(l.text)), at})
 			}
 		}
 	}
-	return at, ok
+	f.changed[path] = lines
+	return lines
 }
 
-// locateIn finds a claimed line in the content of a file.
-func locateIn(content []byte, c claimed) (at sia.Place, ok bool) {
-	whole := ChangedFile{Path: c.Path, Hunks: []Hunk{{NewStart: 1}}}
-	for l := range strings.SplitSeq(string(content), "\n") {
-		whole.Hunks[0].Lines = append(whole.Hunks[0].Lines, " "+l)
+// inFile returns the lines of a file at the head.
+func (f *finder) inFile(path string) []foundLine {
+	lines, known := f.whole[path]
+	if known {
+		return lines
 	}
-	at, ok = locate([]ChangedFile{whole}, c)
-	at.Diff = false
-	return at, ok
+	if content, err := f.read(path); err == nil {
+		number := 0
+		for l := range strings.SplitSeq(string(content), "\n") {
+			number++
+			lines = append(lines, foundLine{text.OneLine(cleanText(l)), sia.Place{Path: path, Line: number}})
+		}
+	}
+	f.whole[path] = lines
+	return lines
 }
 
-// distance returns the distance between a line and the claimed one, in lines; -1 if the text differs.
-func distance(code, line string, number, said int) int {
-	line = text.OneLine(cleanText(line))
-	away := max(number-said, said-number)
-	switch {
-	case line == code && (away == 0 || len([]rune(code)) >= minCode):
-		return away
-	case len([]rune(code)) >= 2*minCode && strings.Contains(line, code):
-		return away
+// nearest finds a line by its text: on the new side in preference to the old, and of several equal ones the nearest to
+// the claimed number. ok is false when there is none.
+func nearest(lines []foundLine, code string, said int) (at sia.Place, ok bool) {
+	best, length := 0, utf8.RuneCountInString(code)
+	for _, l := range lines {
+		away := max(l.at.Line-said, said-l.at.Line)
+		same := l.text == code && (away == 0 || length >= minCode)
+		if !same && (length < 2*minCode || !strings.Contains(l.text, code)) {
+			continue
+		}
+		if l.at.Old {
+			away += 1 << 30
+		}
+		if !ok || away < best {
+			best, ok, at = away, true, l.at
+		}
 	}
-	return -1
+	return at, ok
 }
 
 // lineMark matches the line number and mark that a quote may include.

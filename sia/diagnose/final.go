@@ -145,11 +145,12 @@ func finalEvidence(p FinalPackage, room int) (evidence string, cut bool) {
 // must be found as well. The line of a remark must be found: in the change, or for a specialist in the file.
 func (a finalAnswer) verified(p FinalPackage, about []sia.RemarkKind) (out sia.FinalReview) {
 	issue := visibleIssue(p.Title, p.Body)
+	lines := newFinder(p.Files, p.Read)
 	seen := map[string]bool{}
 	for _, d := range a.Demands[:min(len(a.Demands), maxClaims)] {
 		quote, _ := quoteFrom(issue, d.Quote, atWord)
 		why := reason(d.Why)
-		at, found := find(p, d.claimed)
+		at, found := lines.find(d.claimed)
 		if quote == "" || seen[quote] || len(out.Demands) == maxDemands || d.State == sia.DemandMet && !found ||
 			d.State != sia.DemandMet && why == "" {
 			continue
@@ -163,7 +164,7 @@ func (a finalAnswer) verified(p FinalPackage, about []sia.RemarkKind) (out sia.F
 		if m.About == sia.RemarkScope {
 			most = maxScope
 		}
-		at, found := find(p, m.claimed)
+		at, found := lines.find(m.claimed)
 		remark := sia.Remark{About: m.About, Why: reason(m.Why), At: at}
 		known := m.About == sia.RemarkScope && at.Diff || slices.Contains(about, m.About)
 		place := sia.Remark{About: m.About, At: at}
@@ -175,29 +176,6 @@ func (a finalAnswer) verified(p FinalPackage, about []sia.RemarkKind) (out sia.F
 		out.Remarks = append(out.Remarks, remark)
 	}
 	return out
-}
-
-// find finds a claimed line. The quote may include the mark of a changed line.
-func find(p FinalPackage, c claimed) (sia.Place, bool) {
-	c.Path = strings.TrimPrefix(strings.TrimSpace(c.Path), "./")
-	at, ok := findLine(p, c)
-	if code := strings.TrimSpace(c.Code); !ok && len(code) > 1 && strings.ContainsAny(code[:1], "+-") {
-		c.Code = code[1:]
-		return findLine(p, c)
-	}
-	return at, ok
-}
-
-// findLine finds a claimed line in the change, else in the file at the head.
-func findLine(p FinalPackage, c claimed) (sia.Place, bool) {
-	if at, ok := locate(p.Files, c); ok || p.Read == nil || c.Path == "" || len(c.Path) > maxAskedPath {
-		return at, ok
-	}
-	content, err := p.Read(c.Path)
-	if err != nil {
-		return sia.Place{}, false
-	}
-	return locateIn(content, c)
 }
 
 // reason returns a reviewer's explanation on one line, truncated to maxWhy characters.

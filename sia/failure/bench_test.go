@@ -75,6 +75,7 @@ func BenchmarkLines(b *testing.B) {
 		"found by a rule": "cart.c:12:3: error: tax undeclared\n",
 		"network":         "curl: (6) Could not resolve host: example.com\n",
 		"results":         "2 tests failed\n",
+		"progress":        strings.Repeat("\r", 1000) + "\n",
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(size)

@@ -73,6 +73,7 @@ var scriptColour, caretScript = []byte("\x1b[36;1m"), []byte("^[[36;1m")
 // text overwrite. It notes whether any text is printed in red.
 func (c *lineCleaner) plain(raw []byte, l *line) {
 	c.buf = c.buf[:0]
+	last := -1 // index of the last visible byte; found at the first carriage return
 	for i := 0; i < len(raw); {
 		switch ch := raw[i]; ch {
 		case 0x1b:
@@ -89,7 +90,10 @@ func (c *lineCleaner) plain(raw []byte, l *line) {
 			c.buf = append(c.buf, ch)
 			i++
 		case '\r':
-			if rest := raw[i+1:]; isVisible(rest) {
+			if last < 0 {
+				last = i + lastVisible(raw[i:])
+			}
+			if i < last {
 				c.buf = c.buf[:0]
 			}
 			i++
@@ -100,8 +104,9 @@ func (c *lineCleaner) plain(raw []byte, l *line) {
 	}
 }
 
-// isVisible reports whether a terminal would show any of b.
-func isVisible(b []byte) bool {
+// lastVisible returns the index of the last byte of b that a terminal would show; 0 if it would show none after the
+// first.
+func lastVisible(b []byte) (last int) {
 	for i := 0; i < len(b); {
 		switch {
 		case b[i] == 0x1b:
@@ -110,10 +115,11 @@ func isVisible(b []byte) bool {
 		case b[i] <= ' ':
 			i++
 		default:
-			return true
+			last = i
+			i++
 		}
 	}
-	return false
+	return last
 }
 
 // isTrailing reports whether a byte is invisible at the end of a line.

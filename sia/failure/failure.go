@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 
@@ -82,17 +81,13 @@ type Report struct {
 }
 
 // Read reads a log to its end and reports what failed. Memory use is bounded (a few MiB) for any size of the log and
-// its lines. A log in gzip or UTF-16 is unpacked. Errors are those of the readers and of the context. The report has an
-// empty excerpt when nothing was found.
+// its lines. A log in gzip or UTF-16 is unpacked. Errors are those of r and of the context; a green log that ends with an
+// error counts up to there. The report has an empty excerpt when nothing was found.
 func Read(ctx context.Context, r io.Reader, opts Options) (Report, error) {
 	rd := newLogReader()
 	rd.notes = failureMessages(opts.Annotations)
 	if opts.Green != nil {
-		green, err := readGreen(newSource(ctx, opts.Green))
-		if err != nil {
-			return Report{}, fmt.Errorf("read green log: %w", err)
-		}
-		rd.green = green
+		rd.green = readGreen(newSource(ctx, opts.Green))
 	}
 	log := newSource(ctx, r)
 	lines := newLineReader(log)

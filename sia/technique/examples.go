@@ -219,9 +219,10 @@ func namedFiles(in Input) []string {
 	for _, f := range in.Failures {
 		texts = append(texts, f.Excerpt)
 	}
+	touched, all := byBase(in.Touched), byBase(in.Files)
 	for _, from := range append(texts, in.Title+"\n"+in.Body) {
 		for _, p := range pathsIn(from) {
-			if q, ok := locateFile(p, in); ok && !slices.Contains(files, q) {
+			if q, ok := locateFile(p, touched, all); ok && !slices.Contains(files, q) {
 				files = append(files, q)
 			}
 		}
@@ -229,23 +230,35 @@ func namedFiles(in Input) []string {
 	return files
 }
 
+// byBase groups paths by their last element.
+func byBase(paths []string) map[string][]string {
+	groups := map[string][]string{}
+	for _, p := range paths {
+		groups[path.Base(p)] = append(groups[path.Base(p)], p)
+	}
+	return groups
+}
+
 // locateFile finds the file of the repository for a path in a log. Logs print paths with other roots: absolute, or
 // relative to a package.
-func locateFile(p string, in Input) (string, bool) {
-	if slices.Contains(in.Files, p) || slices.Contains(in.Touched, p) {
+func locateFile(p string, touched, all map[string][]string) (string, bool) {
+	base := path.Base(p)
+	if slices.Contains(all[base], p) || slices.Contains(touched[base], p) {
 		return p, true
 	}
-	var found []string
-	for _, list := range [][]string{in.Touched, in.Files} {
+	tail, found := "/"+p, ""
+	for _, list := range [][]string{touched[base], all[base]} {
 		for _, f := range list {
-			if strings.HasSuffix(f, "/"+p) || strings.HasSuffix(p, "/"+f) {
-				if !slices.Contains(found, f) {
-					found = append(found, f)
-				}
+			if f == found || !strings.HasSuffix(f, tail) && !strings.HasSuffix(p, "/"+f) {
+				continue
 			}
+			if found != "" {
+				return "", false
+			}
+			found = f
 		}
-		if len(found) == 1 {
-			return found[0], true
+		if found != "" {
+			return found, true
 		}
 	}
 	return "", false

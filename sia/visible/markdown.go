@@ -56,7 +56,7 @@ func Markdown(s string) string {
 		}
 		s = shown
 	}
-	return withoutTurns(s)
+	return BreakTurns(s)
 }
 
 // shownOnly returns prose without hidden parts. A space replaces each of them, so that the

@@ -51,7 +51,7 @@ func Hidden(r rune) bool {
 // Text returns s as a person sees it: without terminal sequences and [Hidden]
 // characters. It replaces the bracket of chat templates' turn markers, normalises
 // line ends to newlines, and replaces invalid UTF-8 by U+FFFD.
-func Text(s string) string { return withoutTurns(withoutHidden(s)) }
+func Text(s string) string { return BreakTurns(withoutHidden(s)) }
 
 func withoutHidden(s string) string {
 	s = terminalSequence.ReplaceAllString(lineEnds.Replace(strings.ToValidUTF8(s, "\uFFFD")), "")
@@ -63,7 +63,8 @@ func withoutHidden(s string) string {
 	}, s)
 }
 
-func withoutTurns(s string) string {
+// BreakTurns replaces the bracket of chat templates' turn markers in s, such as that of <|im_start|>.
+func BreakTurns(s string) string {
 	return chatTurn.ReplaceAllStringFunc(s, func(m string) string {
 		if m[0] == '<' {
 			return "‹" + m[1:]
