@@ -77,7 +77,8 @@ func OpenCache(dir string, opts CacheOptions) (*Cache, error) {
 	}
 	c := &Cache{dir: abs, log: opts.Logger, mayPush: opts.MayPush, kept: opts.Kept, keys: opts.Keys,
 		remove: opts.Remove, ignored: opts.Ignored, question: questionTimeout,
-		fetched: packLimits{size: maxFetchedBytes, objects: maxFetchedObjects}, now: time.Now, pause: pauseFor}
+		fetched: packLimits{size: maxFetchedBytes, objects: maxFetchedObjects, bytes: maxFetchedWhole},
+		now:     time.Now, pause: pauseFor}
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}

@@ -14,6 +14,7 @@ import (
 const (
 	maxFetchedBytes   = 4 << 30
 	maxFetchedObjects = 2 * maxTreeFiles // the index of a pack is made in memory
+	maxFetchedWhole   = 2 * maxTreeBytes // unpacked: a small pack may stand for very much
 )
 
 // Head asks the server for the head of a branch; "" means that there is no such branch. It changes nothing.
@@ -148,7 +149,7 @@ func (r *Repo) transferCommits(ctx context.Context, op string, g generation, wan
 		return fetchError(op, err)
 	}
 	defer d.close()
-	x, err := indexPack(d.pack, strings.TrimSuffix(d.pack.Name(), ".pack")+"-whole", objs, limits)
+	x, err := indexPack(ctx, d.pack, strings.TrimSuffix(d.pack.Name(), ".pack")+"-whole", objs, limits)
 	if err != nil {
 		return fetchError(op, fmt.Errorf("%s: %w", op, err))
 	}
@@ -159,8 +160,8 @@ func (r *Repo) transferCommits(ctx context.Context, op string, g generation, wan
 // fetchError makes [ErrTooLarge] of a pack an [ErrFetchTooLarge]: it is no file that is too large.
 func fetchError(op string, err error) error {
 	if errors.Is(err, ErrTooLarge) {
-		return fmt.Errorf("%s: %w: more than %d GiB packed, or %d objects", op, ErrFetchTooLarge, maxFetchedBytes>>30,
-			maxFetchedObjects)
+		return fmt.Errorf("%s: %w: more than %d GiB packed, %d GiB unpacked, or %d objects", op, ErrFetchTooLarge,
+			maxFetchedBytes>>30, maxFetchedWhole>>30, maxFetchedObjects)
 	}
 	return err
 }

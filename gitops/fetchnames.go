@@ -101,7 +101,7 @@ func (r *Repo) downloadNames(ctx context.Context, op string, tip plumbing.Hash) 
 		return nil, err
 	}
 	defer d.close()
-	x, err := indexPack(d.pack, filepath.Join(dir, "whole"), &packedObjects{}, packLimits{})
+	x, err := indexPack(ctx, d.pack, filepath.Join(dir, "whole"), &packedObjects{}, r.cache.fetched)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}

@@ -122,8 +122,8 @@ func (m *mirror) takeKept(ctx context.Context, want plumbing.Hash) (taken bool, 
 		return false, err
 	}
 	defer unlock()
-	x, err := unpack(m.cache.tmp(), bytes.NewReader(pack), want, packLimits{}) // its hashes prove that it is complete
-	if err != nil {                                                            // the server may have it
+	x, err := unpack(ctx, m.cache.tmp(), bytes.NewReader(pack), want, packLimits{}) // its hashes prove that it is complete
+	if err != nil {                                                                 // the server may have it
 		m.cache.log.WarnContext(ctx, "kept commit can't be used", "mirror", m.key, "commit", want, "error", err)
 		return false, nil
 	}

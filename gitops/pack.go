@@ -27,6 +27,9 @@ const (
 	// base. git itself makes no deltas of files beyond 512 MiB
 	// (core.bigFileThreshold).
 	maxInMemory = 512<<20 + 1
+	// maxHeld bounds the bases that are held at the same time while a pack is
+	// indexed.
+	maxHeld = 3 * maxInMemory
 	// maxComparedDelta bounds such an object if it is read for a comparison.
 	maxComparedDelta = 32 << 20
 	// maxChain bounds a chain of deltas, as git does.

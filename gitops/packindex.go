@@ -2,6 +2,8 @@ package gitops
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -28,14 +30,16 @@ func (x indexedPack) remove() {
 
 // indexPack checks a pack from outside and writes its index; base is the path of both without extension. A thin pack
 // has deltas with bases that only we hold; they are added from have.
-func indexPack(f *os.File, base string, have *packedObjects, limits packLimits) (x indexedPack, err error) {
+func indexPack(
+	ctx context.Context, f *os.File, base string, have *packedObjects, limits packLimits,
+) (x indexedPack, err error) {
 	defer func() {
 		if err != nil {
 			x.remove()
 		}
 	}()
 	x.base = base
-	scan, err := scanPack(f, limits)
+	scan, err := scanPack(ctx, f, &limits)
 	if err != nil {
 		return x, fmt.Errorf("received pack: %w", err)
 	}
@@ -47,7 +51,7 @@ func indexPack(f *os.File, base string, have *packedObjects, limits packLimits) 
 			return x, err
 		}
 		defer f.Close()
-		if scan, err = scanPack(f, packLimits{}); err != nil {
+		if scan, err = scanPack(ctx, f, &packLimits{}); err != nil {
 			return x, fmt.Errorf("completed pack: %w", err)
 		}
 	} else if err := errors.Join(f.Sync(), f.Chmod(0o444), os.Rename(f.Name(), base+".pack")); err != nil {
@@ -61,7 +65,7 @@ func indexPack(f *os.File, base string, have *packedObjects, limits packLimits) 
 	if err := w.OnHeader(uint32(len(scan.entries))); err != nil {
 		return x, err
 	}
-	if err := resolveAll(p, scan, w.Add); err != nil {
+	if err := resolveAll(ctx, p, scan, &limits, w.Add); err != nil {
 		return x, fmt.Errorf("received pack: %w", err)
 	}
 	if err := w.OnFooter(scan.checksum); err != nil {
@@ -97,7 +101,7 @@ type scannedEntry struct {
 
 // scanPack reads a pack from start to end through go-git's scanner, hashes the objects that are no deltas, and verifies
 // the checksum. No object is inflated beyond its claimed size.
-func scanPack(f *os.File, most packLimits) (scannedPack, error) {
+func scanPack(ctx context.Context, f *os.File, most *packLimits) (scannedPack, error) {
 	var p scannedPack
 	if err := seekStart(f); err != nil {
 		return p, err
@@ -112,6 +116,9 @@ func scanPack(f *os.File, most packLimits) (scannedPack, error) {
 	}
 	p.entries = make([]scannedEntry, 0, min(count, 1<<16)) // the count is only claimed
 	for range count {
+		if ctx.Err() != nil {
+			return p, context.Cause(ctx)
+		}
 		h, err := s.NextObjectHeader()
 		if err != nil {
 			return p, noEOF(err)
@@ -191,8 +198,12 @@ func completePack(f *os.File, path string, scan scannedPack, missing []plumbing.
 	})
 }
 
-// resolveAll reports the id of every object. It applies each delta to its base, from the bases outward.
-func resolveAll(p *packFile, scan scannedPack, add func(plumbing.Hash, uint64, uint32)) error {
+// resolveAll reports the id of every object. It applies each delta to its base, from the bases outward. It holds the
+// content of a base until its last delta is resolved, and takes the deltas with the fewest descendants first: of a
+// chain of any length it holds one base, whatever else is made from those in between.
+func resolveAll(
+	ctx context.Context, p *packFile, scan scannedPack, limits *packLimits, add func(plumbing.Hash, uint64, uint32),
+) error {
 	byBase, byRef := map[int64][]int{}, map[plumbing.Hash][]int{}
 	for i, e := range scan.entries {
 		switch e.Type {
@@ -202,34 +213,44 @@ func resolveAll(p *packFile, scan scannedPack, add func(plumbing.Hash, uint64, u
 			byRef[e.Reference] = append(byRef[e.Reference], i)
 		}
 	}
-	done := 0
-	type step struct {
-		i       int
+	weight, done := scan.descendants(), 0
+	type base struct {
 		kind    plumbing.ObjectType
-		content []byte // of the base; nil for an object that is no delta
-		depth   int
+		content []byte
+		waiting int // deltas that are not resolved
 	}
+	type step struct {
+		i     int
+		of    *base // nil for an object that is no delta
+		depth int
+	}
+	held := 0 // bytes of all bases
 	for root, e := range scan.entries {
 		if e.Type.IsDelta() {
 			continue
 		}
-		for stack := []step{{i: root, kind: e.Type}}; len(stack) > 0; {
+		for stack := []step{{i: root}}; len(stack) > 0; {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
 			s := stack[len(stack)-1]
 			stack = stack[:len(stack)-1]
 			e := scan.entries[s.i]
-			id, content := e.id, []byte(nil)
+			id, kind, content := e.id, e.Type, []byte(nil)
 			if s.depth > maxChain {
 				return errors.New("chain of deltas too long")
 			}
-			if e.Type.IsDelta() {
-				_, delta, err := p.readEntry(e.Offset, maxInMemory)
-				if err != nil {
+			if s.of != nil {
+				var err error
+				if content, err = p.applyEntry(e.Offset, s.of.content, limits); err != nil {
 					return err
 				}
-				if content, err = packfile.PatchDelta(s.content, delta); err != nil {
-					return err
+				kind = s.of.kind
+				id = objectID(kind, content)
+				if s.of.waiting--; s.of.waiting == 0 {
+					held -= len(s.of.content)
+					s.of.content = nil
 				}
-				id = objectID(s.kind, content)
 			}
 			add(id, uint64(e.Offset), e.crc)
 			done++
@@ -244,8 +265,13 @@ func resolveAll(p *packFile, scan scannedPack, add func(plumbing.Hash, uint64, u
 					return err
 				}
 			}
+			if held += len(content); held > cmp.Or(limits.held, maxHeld) {
+				return fmt.Errorf("%w: the bases of deltas need more memory than there may be", ErrTooLarge)
+			}
+			slices.SortStableFunc(children, func(a, b int) int { return cmp.Compare(weight[b], weight[a]) })
+			of := &base{kind, content, len(children)}
 			for _, c := range children {
-				stack = append(stack, step{c, s.kind, content, s.depth + 1})
+				stack = append(stack, step{c, of, s.depth + 1})
 			}
 		}
 	}
@@ -254,4 +280,42 @@ func resolveAll(p *packFile, scan scannedPack, add func(plumbing.Hash, uint64, u
 		return fmt.Errorf("%w: a delta has no base", errBroken)
 	}
 	return nil
+}
+
+// descendants returns how many objects are made from each entry, itself included, as far as deltas name their bases by
+// offset.
+func (p scannedPack) descendants() []int32 {
+	count := make([]int32, len(p.entries))
+	for i, e := range slices.Backward(p.entries) { // a base is before its deltas
+		count[i]++
+		if e.Type != plumbing.OFSDeltaObject {
+			continue
+		}
+		of, found := slices.BinarySearchFunc(p.entries, e.OffsetReference, func(e scannedEntry, offset int64) int {
+			return cmp.Compare(e.Offset, offset)
+		})
+		if found && of < i {
+			count[of] += count[i]
+		}
+	}
+	return count
+}
+
+// applyEntry applies the delta at an offset to its base. The result counts for the limits before it is made.
+func (p *packFile) applyEntry(off int64, base []byte, limits *packLimits) ([]byte, error) {
+	_, delta, err := p.readEntry(off, maxInMemory)
+	if err != nil {
+		return nil, err
+	}
+	size, err := deltaSize(bytes.NewReader(delta))
+	switch {
+	case err != nil: // malformed, as PatchDelta tells
+	case size > maxInMemory:
+		return nil, fmt.Errorf("%w: %d bytes made by a delta, limit %d", ErrTooLarge, size, int64(maxInMemory))
+	default:
+		if err := limits.count(int64(size)); err != nil {
+			return nil, err
+		}
+	}
+	return packfile.PatchDelta(base, delta)
 }

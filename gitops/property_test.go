@@ -167,7 +167,7 @@ func FuzzPack(f *testing.F) {
 		}
 		defer in.Close()
 		in.Write(b)
-		x, err := indexPack(in, filepath.Join(dir, "out"), &packedObjects{}, packLimits{})
+		x, err := indexPack(t.Context(), in, filepath.Join(dir, "out"), &packedObjects{}, packLimits{})
 		if err != nil {
 			return
 		}

@@ -3,6 +3,7 @@ package gitops
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 
@@ -17,14 +18,29 @@ import (
 var ownRef = regexp.MustCompile(`^refs/sia/[a-z]+/[0-9A-Za-z_-]{1,100}$`)
 
 // PushRef moves one of SIA's own refs, refs/sia/…, to sha, from wherever it was, so that the server has the commit and
-// no branch moves. Only objects made here are sent.
+// no branch moves. Only objects made here are sent. If the server refuses while the ref is moved by another push, it is
+// pushed once more.
 func (r *Repo) PushRef(ctx context.Context, ref, sha string) error {
 	op := "push " + cleanText(ref, 120)
-	at, err := r.discoverOwnRef(ctx, op, ref)
-	if err != nil || at.head.String() == sha {
+	before, err := r.pushOwnRef(ctx, op, ref, sha)
+	var refused *RejectedError
+	if !errors.As(err, &refused) {
 		return err
 	}
-	return r.viewCommit(ctx, op, sha, func(o *packedObjects, h plumbing.Hash) error {
+	if now, lookErr := r.discoverOwnRef(ctx, op, ref); lookErr != nil || now.head == before {
+		return err
+	}
+	_, err = r.pushOwnRef(ctx, op, ref, sha)
+	return err
+}
+
+// pushOwnRef pushes to a ref and returns where it was.
+func (r *Repo) pushOwnRef(ctx context.Context, op, ref, sha string) (before plumbing.Hash, err error) {
+	at, err := r.discoverOwnRef(ctx, op, ref)
+	if err != nil || at.head.String() == sha {
+		return at.head, err
+	}
+	return at.head, r.viewCommit(ctx, op, sha, func(o *packedObjects, h plumbing.Hash) error {
 		objs, err := o.unsentObjects(h, at.has)
 		if err != nil {
 			return err

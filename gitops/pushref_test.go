@@ -3,6 +3,7 @@ package gitops
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -54,6 +55,21 @@ func TestOwnRefs(t *testing.T) {
 	var refused *RejectedError
 	if err := f.repo.PushRef(ctx, ref, one); !errors.As(err, &refused) {
 		t.Errorf("refused: %v", err)
+	}
+}
+
+// A ref that another push moves at the same time is pushed again.
+func TestPushRefRaces(t *testing.T) {
+	f := newFixture(t)
+	const ref = "refs/sia/objects/x"
+	one := f.change(f.main, "one")
+	hook := filepath.Join(f.bare, "hooks", "pre-receive")
+	write(t, f.bare, map[string]string{"hooks/pre-receive": "#!/bin/sh\nrm " + hook +
+		"\nunset GIT_QUARANTINE_PATH GIT_OBJECT_DIRECTORY\ngit update-ref " + ref + " " + f.main + "\n"})
+	must0(t, os.Chmod(hook, 0o755))
+	must0(t, f.repo.PushRef(t.Context(), ref, one))
+	if got := git(t, f.bare, "rev-parse", ref); got != one {
+		t.Errorf("ref at %s, want %s", got, one)
 	}
 }
 

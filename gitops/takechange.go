@@ -36,7 +36,7 @@ func (w *Workspace) TakeChange(ctx context.Context, sha string, pack []byte) err
 	if err != nil {
 		return fmt.Errorf("take a change: %w: %w", ErrTree, err)
 	}
-	x, err := unpack(w.repo.cache.tmp(), bytes.NewReader(pack), want,
+	x, err := unpack(ctx, w.repo.cache.tmp(), bytes.NewReader(pack), want,
 		packLimits{whole: true, objects: maxTakenObjects, bytes: maxTakenBytes})
 	var disk *fs.PathError
 	switch {

@@ -3,7 +3,9 @@ package gitops
 import (
 	"bytes"
 	"compress/zlib"
+	"context"
 	"crypto/sha1"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -221,7 +223,7 @@ func TestPacksOfStrangersAreBounded(t *testing.T) {
 	for limits, fits := range map[packLimits]bool{
 		{whole: true, objects: 3, bytes: 2 << 20}: true, {objects: 2}: false, {bytes: 1 << 20}: false,
 	} {
-		if _, err := scanPack(in, limits); (err == nil) != fits || err != nil && !errors.Is(err, ErrTooLarge) {
+		if _, err := scanPack(t.Context(), in, &limits); (err == nil) != fits || err != nil && !errors.Is(err, ErrTooLarge) {
 			t.Errorf("%+v: %v", limits, err)
 		}
 	}
@@ -238,7 +240,89 @@ func TestPacksOfStrangersAreBounded(t *testing.T) {
 	must0(t, os.WriteFile(name+"2", append(lies.Bytes(), sum[:]...), 0o600))
 	lying := must[*os.File](t)(os.Open(name + "2"))
 	defer lying.Close()
-	if _, err := scanPack(lying, packLimits{}); !errors.Is(err, packfile.ErrInflatedSizeMismatch) {
+	if _, err := scanPack(t.Context(), lying, &packLimits{}); !errors.Is(err, packfile.ErrInflatedSizeMismatch) {
 		t.Errorf("more than was claimed is inflated: %v", err)
+	}
+}
+
+// deltaPack makes a pack of a blob and a chain of deltas; each adds a byte to the one before, beside which another is
+// made of the same base. The last claims to make so many bytes.
+func deltaPack(t *testing.T, blob []byte, depth int, claimed uint64) *os.File {
+	t.Helper()
+	var out bytes.Buffer
+	out.WriteString("PACK")
+	must0(t, binary.Write(&out, binary.BigEndian, [2]uint32{2, uint32(1 + 2*depth)}))
+	entry := func(kind plumbing.ObjectType, content, base []byte) (offset int) {
+		offset = out.Len()
+		size := len(content)
+		head := []byte{byte(kind)<<4 | byte(size&15)}
+		for size >>= 4; size > 0; size >>= 7 {
+			head[len(head)-1] |= 0x80
+			head = append(head, byte(size&0x7f))
+		}
+		out.Write(append(head, base...))
+		z := zlib.NewWriter(&out)
+		must[int](t)(z.Write(content))
+		must0(t, z.Close())
+		return offset
+	}
+	delta := func(from int, makes uint64, added byte) []byte {
+		d := binary.AppendUvarint(binary.AppendUvarint(nil, uint64(from)), makes)
+		return append(d, 0x80|0x10|0x20, byte(from), byte(from>>8), 1, added) // copies the base, and inserts a byte
+	}
+	away := func(base int) []byte {
+		n := out.Len() - base
+		b := []byte{byte(n & 0x7f)}
+		for n >>= 7; n > 0; n >>= 7 {
+			n--
+			b = append([]byte{0x80 | byte(n&0x7f)}, b...)
+		}
+		return b
+	}
+	base := entry(plumbing.BlobObject, blob, nil)
+	for i := range depth {
+		from := len(blob) + i
+		makes := uint64(from + 1)
+		if i == depth-1 && claimed > 0 {
+			makes = claimed
+		}
+		next := entry(plumbing.OFSDeltaObject, delta(from, uint64(from+1), 'n'), away(base))
+		entry(plumbing.OFSDeltaObject, delta(from, makes, 'b'), away(base))
+		base = next
+	}
+	sum := sha1.Sum(out.Bytes())
+	name := filepath.Join(t.TempDir(), "deltas")
+	must0(t, os.WriteFile(name, append(out.Bytes(), sum[:]...), 0o600))
+	f := must[*os.File](t)(os.Open(name))
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// A small pack of a stranger takes neither all memory nor hours.
+func TestDeltasOfStrangersAreBounded(t *testing.T) {
+	const size, depth = 60_000, 40
+	blob := bytes.Repeat([]byte("x"), size)
+	for _, tt := range []struct {
+		claimed uint64
+		limits  packLimits
+		want    error
+	}{
+		{0, packLimits{held: 2*size + 2*depth, bytes: 3 * depth * size}, nil},
+		{0, packLimits{bytes: depth * size}, ErrTooLarge},
+		{0, packLimits{held: size - 1}, ErrTooLarge},
+		{maxInMemory + 1, packLimits{}, ErrTooLarge},
+	} {
+		x, err := indexPack(t.Context(), deltaPack(t, blob, depth, tt.claimed), filepath.Join(t.TempDir(), "whole"),
+			&packedObjects{}, tt.limits)
+		if !errors.Is(err, tt.want) || err == nil && x.count != 1+2*depth {
+			t.Errorf("%+v: %d objects, %v", tt, x.count, err)
+		}
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	_, err := indexPack(stopped, deltaPack(t, blob, depth, 0), filepath.Join(t.TempDir(), "whole"), &packedObjects{},
+		packLimits{})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("stopped: %v", err)
 	}
 }

@@ -100,7 +100,7 @@ func (m *mirror) take(ctx context.Context, sha string, in io.Reader, most int64)
 	if _, err := m.compact(ctx); err != nil {
 		return err
 	}
-	x, err := unpack(m.cache.tmp(), cancelled{ctx, in}, want, packLimits{size: most})
+	x, err := unpack(ctx, m.cache.tmp(), in, want, packLimits{size: most})
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,9 @@ func (m *mirror) take(ctx context.Context, sha string, in io.Reader, most int64)
 }
 
 // unpack writes a pack to a temporary file in dir and indexes it. The pack must contain want and be within limits.
-func unpack(dir string, in io.Reader, want plumbing.Hash, limits packLimits) (x indexedPack, err error) {
+func unpack(
+	ctx context.Context, dir string, in io.Reader, want plumbing.Hash, limits packLimits,
+) (x indexedPack, err error) {
 	f, err := os.CreateTemp(dir, "taken-*.pack")
 	if err != nil {
 		return x, fmt.Errorf("write pack: %w", err)
@@ -119,14 +121,15 @@ func unpack(dir string, in io.Reader, want plumbing.Hash, limits packLimits) (x 
 	if limits.size > 0 {
 		in = io.LimitReader(in, limits.size+1)
 	}
-	n, err := io.Copy(f, in)
+	n, err := io.Copy(f, cancelled{ctx, in})
 	switch {
 	case err != nil:
 		return x, fmt.Errorf("write pack: %w", err)
 	case limits.size > 0 && n > limits.size:
 		return x, fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limits.size)
 	}
-	if x, err = indexPack(f, strings.TrimSuffix(f.Name(), ".pack")+"-whole", &packedObjects{}, limits); err != nil {
+	whole := strings.TrimSuffix(f.Name(), ".pack") + "-whole"
+	if x, err = indexPack(ctx, f, whole, &packedObjects{}, limits); err != nil {
 		return x, err
 	}
 	if err = x.holds(want); err != nil {
@@ -153,7 +156,8 @@ type packLimits struct {
 	size    int64 // of the pack, in bytes; 0: any
 	whole   bool  // no object is a delta
 	objects int   // 0: any number
-	bytes   int64 // of all objects, inflated; 0: any number
+	bytes   int64 // of all objects and deltas, inflated, and of what deltas make; 0: any number
+	held    int   // bytes of the bases of deltas that are in memory at the same time; 0: [maxHeld]
 }
 
 // errDelta reports a delta in a pack that may have none: a delta may expand to any size.
@@ -164,6 +168,11 @@ func (l *packLimits) admit(kind plumbing.ObjectType, size int64) error {
 	if l.whole && kind.IsDelta() {
 		return errDelta
 	}
+	return l.count(size)
+}
+
+// count counts unpacked bytes.
+func (l *packLimits) count(size int64) error {
 	if l.bytes > 0 {
 		if l.bytes -= size; size < 0 || l.bytes <= 0 {
 			return fmt.Errorf("%w: the objects of the pack are larger than is taken", ErrTooLarge)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // fullDiskWait is the time until an effect is tried again that found the disk of the server's folder full.
@@ -44,7 +45,13 @@ func userError(f sia.Effect, err error) error {
 		return err
 	case errors.Is(err, gitops.ErrFetchTooLarge):
 		return &sia.Error{Op: op, Permanent: true, Err: err, Message: "the repository is larger than SIA can work on: " +
-			"what it fetches at once may have 4 GiB when git packs it, and a million objects"}
+			"what it fetches at once may have 4 GiB when git packs it, 20 GiB unpacked, and a million objects"}
+	case errors.Is(err, gitops.ErrTree):
+		return &sia.Error{Op: op, Permanent: true, Err: err, Message: "SIA can't check the repository's files out: " +
+			text.Clip(err.Error(), 300) + ". Rename or remove the file to go on"}
+	case errors.Is(err, syscall.ENAMETOOLONG):
+		return &sia.Error{Op: op, Permanent: true, Err: err, Message: "SIA can't check the repository's files out: the " +
+			"name of one is longer than 255 bytes. Rename it to go on"}
 	case errors.As(err, &auth) && strings.Contains(strings.ToLower(auth.Detail), "archived"):
 		return &sia.Error{Op: op, Permanent: true, Err: err, Message: "the repository is archived and so read-only; " +
 			"unarchive it to go on"}

@@ -66,6 +66,21 @@ func TestRepositoryTooLarge(t *testing.T) {
 	}
 }
 
+// Files that can't be checked out are for a person to change. The message tells no path of the server.
+func TestUnfitFiles(t *testing.T) {
+	for err, want := range map[error]string{
+		fmt.Errorf("check out: %w: name \"git~1\" is not allowed", gitops.ErrTree):      `"git~1" is not allowed`,
+		&fs.PathError{Op: "openat", Path: "/srv/sia/work/x", Err: syscall.ENAMETOOLONG}: "longer than 255 bytes",
+	} {
+		err := userError(sia.Effect{Kind: sia.DoBegin}, err)
+		var said *sia.Error
+		if !errors.As(err, &said) || !said.Permanent || !strings.Contains(said.Message, want) ||
+			strings.Contains(said.Message, "/srv") {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
 // Names that exclude one another are for a person to change.
 func TestBranchBesideAnother(t *testing.T) {
 	err := userError(sia.Effect{Kind: sia.DoPush}, &gitops.RejectedError{Branch: "sia/issue-1", Beside: "sia"})
