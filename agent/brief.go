@@ -94,8 +94,8 @@ func briefSections(b sia.Brief, proposed *sia.Plan) []promptSection {
 			body: middleOut(sanitizeText(b.Prompt), maxInstructions), priority: priorityRequired})
 	}
 	if b.FromBase {
-		out = append(out, promptSection{intro: "The work tree is a fresh start from the base branch: nothing of earlier " +
-			"attempts is in it.", priority: priorityRequired})
+		out = append(out, promptSection{intro: "The work tree is a fresh start from the base branch: of earlier " +
+			"attempts, only what was merged is in it.", priority: priorityRequired})
 	}
 	if b.FromKept && b.DropHistory {
 		out = append(out, promptSection{intro: "The work tree is a fresh start from what stood on the branch before: " +
@@ -166,26 +166,36 @@ func previousSections(previous []PreviousAttempt, b sia.Brief) []promptSection {
 	var out []promptSection
 	for i, p := range previous {
 		newest := i == len(previous)-1
+		s := promptSection{heading: p.heading(), source: "its ledger and logs", body: p.ledger(newest),
+			priority: priorityPrevious + min(i, 99)}
 		if b.DropHistory {
-			if p.Ledger.Said() {
-				l := sia.AttemptLedger{Entries: p.Ledger.Entries}
-				out = append(out, promptSection{heading: fmt.Sprintf("## Attempt %d, which did not pass", p.Number),
-					source: "its ledger", body: strings.Join(l.Lines(), "\n"), priority: priorityPrevious + min(i, 99)})
+			if !p.Ledger.Said() {
+				continue
 			}
-			continue
+			l := sia.AttemptLedger{Entries: p.Ledger.Entries}
+			s.source, s.body = "its ledger", strings.Join(l.Lines(), "\n")
 		}
-		s := promptSection{heading: fmt.Sprintf("## Attempt %d, which did not pass", p.Number),
-			source: "its ledger and logs", body: p.ledger(newest), priority: priorityPrevious + min(i, 99)}
-		switch {
-		case !newest || b.FromBase || !p.Kept: // a fresh start is mentioned elsewhere
-		case b.FromKept:
-			s.intro = "Its changes are not in the work tree."
-		default:
+		switch passed := p.Outcome == sia.AttemptPass; {
+		case !passed && (!newest || b.DropHistory) || !p.Kept:
+		case p.InTree:
 			s.intro = "Its changes are in the work tree."
+		case !b.FromBase && !passed: // a fresh start is mentioned elsewhere
+			s.intro = "Its changes are not in the work tree."
 		}
 		out = append(out, s)
 	}
 	return out
+}
+
+func (p PreviousAttempt) heading() string {
+	how := "did not pass"
+	switch p.Outcome {
+	case sia.AttemptPass:
+		how = "passed"
+	case sia.AttemptUnchanged:
+		how = "left the change that had passed as it was"
+	}
+	return fmt.Sprintf("## Attempt %d, which %s", p.Number, how)
 }
 
 // ledger returns the text about an attempt for the next one. Its summary replaces the entries if it left none.
