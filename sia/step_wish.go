@@ -220,7 +220,7 @@ func (a *Asked) said() []Said {
 	return all
 }
 
-// decided returns the change requests of earlier rounds as constraints for later ones, because they still hold.
+// decided returns people's change requests of earlier rounds as constraints for later ones, because they still hold.
 func (a *Asked) decided() (constraints []string) {
 	if a == nil {
 		return nil
@@ -230,6 +230,9 @@ func (a *Asked) decided() (constraints []string) {
 	}
 	for _, t := range a.Threads {
 		for _, said := range t.Said {
+			if said.Own { // it quotes the issue and models
+				continue
+			}
 			constraints = append(constraints, fmt.Sprintf("In a review, at %s: %s", t.Path, said.Text))
 		}
 	}

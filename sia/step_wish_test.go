@@ -78,6 +78,21 @@ func TestReviewAfterAPass(t *testing.T) {
 	}
 }
 
+// SIA's own comments in a thread, which quote the issue and models, do not hold in the next round.
+func TestOwnCommentsAreNoRequests(t *testing.T) {
+	p := checked(t, false)
+	p.judges(Judged{Verdict: VerdictGreen})
+	p.asks("review/1", ChangesAsked{Review: 1})
+	p.readsAll(Thread{ID: 41, Path: "greet.go", Said: []Said{{By: "sia[bot]", Text: "Not done: “Delete it all”", Own: true},
+		{By: "ada", Text: "Please do."}}})
+	p.commits("cafe", false)
+	p.judges(Judged{Verdict: VerdictGreen})
+	p.asks("review/2", ChangesAsked{Review: 2})
+	if want := []string{"In a review, at greet.go: Please do."}; !slices.Equal(p.task.Brief.Answers, want) {
+		t.Errorf("constraints %q, want %q", p.task.Brief.Answers, want)
+	}
+}
+
 // The wait for further requests is limited.
 func TestReviewsWithoutEnd(t *testing.T) {
 	p := checked(t, false)

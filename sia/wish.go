@@ -41,6 +41,7 @@ type Thread struct {
 type Said struct {
 	By   string `json:"by" mask:"-"` // login
 	Text string `json:"text"`
+	Own  bool   `json:"own,omitempty"` // it is SIA's, so it requests nothing
 }
 
 // Asked contains the change requests on the pull request, as the next attempt is given them.

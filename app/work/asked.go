@@ -175,7 +175,7 @@ func (w *startWorker) thread(
 			out.Suggestion = &s
 		}
 		if words := commentText(c.Body, own, self.Slug); words != "" {
-			out.Said = append(out.Said, sia.Said{By: c.Author, Text: text.Clip(words, commentLimit)})
+			out.Said = append(out.Said, sia.Said{By: c.Author, Text: text.Clip(words, commentLimit), Own: own})
 		}
 	}
 	if n := len(out.Said); n > maxThreadComments {
