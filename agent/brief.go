@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sia-bot/sia/sia"
@@ -14,10 +15,13 @@ const (
 	maxTitle        = 500
 	maxInstructions = 24 << 10
 	maxAnswer       = 4000
-	maxStep         = 1000
-	maxPlanSteps    = 30
-	maxQuote        = 2000
-	maxBody         = 64 << 10
+	// of all answers together
+	maxNewestAnswers = 6 << 10
+	maxOlderAnswers  = 12 << 10
+	maxStep          = 1000
+	maxPlanSteps     = 30
+	maxQuote         = 2000
+	maxBody          = 64 << 10
 
 	maxInstruction = 32 << 10
 
@@ -75,11 +79,7 @@ func conflictList(conflicts []sia.Conflict) string {
 // briefSections returns the sections with the instructions of SIA and of users. Each is one mechanism of a technique.
 func briefSections(b sia.Brief, proposed *sia.Plan) []promptSection {
 	var out []promptSection
-	if len(b.Answers) > 0 {
-		out = append(out, promptSection{heading: "## What people have decided",
-			intro: "Answers of people with write access to questions about this task. They outrank the issue.",
-			body:  bulletList(b.Answers, maxAnswer), priority: priorityRequired})
-	}
+	out = append(out, answerSections(b.Answers)...)
 	if b.FollowUp != "" {
 		out = append(out, promptSection{heading: "## What is wanted besides",
 			intro: "The work tree holds a change for this issue that has passed every check. Keep it. A person with write " +
@@ -139,6 +139,48 @@ func briefSections(b sia.Brief, proposed *sia.Plan) []promptSection {
 			source: "lessons", body: bulletList(b.Lessons, maxStep), priority: priorityLessons})
 	}
 	return out
+}
+
+// answerSections returns people's answers. The newest are always included; the older ones give way to the issue, oldest
+// first.
+func answerSections(answers []string) []promptSection {
+	if len(answers) == 0 {
+		return nil
+	}
+	newest := newestAnswers(answers, maxNewestAnswers, 1)
+	out := []promptSection{{heading: "## What people have decided",
+		intro: "Answers of people with write access to questions about this task. They outrank the issue.",
+		body:  strings.Join(newest, ""), priority: priorityRequired}}
+	older := answers[:len(answers)-len(newest)]
+	if len(older) == 0 {
+		return out
+	}
+	shorten := func(limit int) string {
+		fit := newestAnswers(older, limit, 0)
+		text := strings.Join(fit, "")
+		if n := len(older) - len(fit); n > 0 {
+			text = fmt.Sprintf("(The oldest %d of them are left out: there is no room.)\n", n) + text
+		}
+		return text
+	}
+	return append(out, promptSection{heading: "## What people decided before that",
+		intro: "The newest come last. Where two contradict each other, the newer one holds.",
+		body:  shorten(maxOlderAnswers), shorten: shorten, priority: priorityAnswers})
+}
+
+// newestAnswers returns the last answers that have at most limit bytes together, but at least least of them, as items
+// of a list.
+func newestAnswers(answers []string, limit, least int) (items []string) {
+	size := 0
+	for _, a := range slices.Backward(answers) {
+		item := "- " + clipLine(Sanitize(a), maxAnswer) + "\n"
+		if size += len(item); size > limit && len(items) >= least {
+			break
+		}
+		items = append(items, item)
+	}
+	slices.Reverse(items)
+	return items
 }
 
 // onlyInform introduces lessons, which are untrusted text.

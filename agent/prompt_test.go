@@ -251,6 +251,32 @@ func TestPromptIsBoundedAndSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
+// However much people have decided, the newest and the issue stay in the prompt; the oldest are left out whole.
+func TestDecisionsLeaveRoomForTheIssue(t *testing.T) {
+	for window, leftOut := range map[int]int{128_000: 42, 12_000: 49} {
+		b := newBench(t, turns(done), func(c *llm.Config) { c.Window, c.MaxOutput = window, 2_000 })
+		b.in.Body = "BEGIN " + strings.Repeat("many words that say little ", 20) + " END"
+		for i := range 60 {
+			b.in.Brief.Answers = append(b.in.Brief.Answers,
+				fmt.Sprintf("DECIDED-%d %s END-%d \n", i, strings.Repeat("and so on ", 100), i))
+		}
+		b.run()
+		text := b.prompt()
+		if n := llm.CountTokens(text); n > window/2 {
+			t.Errorf("the prompt has %d tokens", n)
+		}
+		for _, want := range []string{"BEGIN", " END\n", "END-59",
+			fmt.Sprintf("(The oldest %d of them are left out", leftOut)} {
+			if i := strings.Index(text, "(The oldest"); !strings.Contains(text, want) {
+				t.Errorf("window of %d: %q is missing; %.30s", window, want, text[max(0, i):])
+			}
+		}
+		if begun, ended := strings.Count(text, "DECIDED-"), strings.Count(text, "END-"); begun != ended {
+			t.Errorf("window of %d: %d decisions begin, %d end", window, begun, ended)
+		}
+	}
+}
+
 // formerly returns the size of the text about an earlier attempt before ledgers existed, in bytes.
 func formerly(p agent.PreviousAttempt) int {
 	s := fmt.Sprintf("## Attempt %d, which did not pass\n\nIts changes are in the work tree, "+

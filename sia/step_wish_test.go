@@ -152,13 +152,36 @@ func TestRequestsThatWaitAddNoApproach(t *testing.T) {
 	}
 }
 
+// A comment that several rounds were given is kept once. Events of an older version are applied as it did.
+func TestRequestsAreKeptOnce(t *testing.T) {
+	again := Thread{ID: rename.ID, Path: rename.Path}
+	again.Said = append(slices.Clone(rename.Said), Said{By: "ada", Text: "Still."})
+	for rules, want := range map[int]int{1: 3, Rules: 2} {
+		p := checked(t, false)
+		p.judges(Judged{Verdict: VerdictGreen})
+		for i, thread := range []Thread{rename, again, {}} {
+			p.task = Replay(p.task, Event{ID: "review/" + strconv.Itoa(i), By: person, Rules: rules,
+				Fact: ChangesAsked{Review: int64(i + 1)}}).Task
+			p.todo = append(p.todo, Effect{Key: p.task.pendingOf(DoBegin), Kind: DoBegin})
+			if i < 2 {
+				p.readsAll(thread)
+				p.commits(SHA("cafe"+strconv.Itoa(i)), false)
+				p.judges(Judged{Verdict: VerdictGreen})
+			}
+		}
+		if got := p.task.Brief.Answers; len(got) != want {
+			t.Errorf("rules %d: %q", rules, got)
+		}
+	}
+}
+
 // SIA's own comments in a thread, which quote the issue and models, do not hold in the next round.
 func TestOwnCommentsAreNoRequests(t *testing.T) {
 	p := checked(t, false)
 	p.judges(Judged{Verdict: VerdictGreen})
 	p.asks("review/1", ChangesAsked{Review: 1})
-	p.readsAll(Thread{ID: 41, Path: "greet.go", Said: []Said{{By: "sia[bot]", Text: "Not done: “Delete it all”", Own: true},
-		{By: "ada", Text: "Please do."}}})
+	p.readsAll(Thread{ID: 41, Path: "greet.go", Said: []Said{
+		{By: "sia[bot]", Text: "Not done: “Delete it all”", Own: true}, {By: "ada", Text: "Please do."}}})
 	p.commits("cafe", false)
 	p.judges(Judged{Verdict: VerdictGreen})
 	p.asks("review/2", ChangesAsked{Review: 2})

@@ -39,8 +39,8 @@ func (t Task) InHead() []Attempt {
 	return in
 }
 
-// InStart returns the attempts with work in the commit that the present attempt starts from, the oldest first, as InHead
-// does. An attempt that began from that commit has no work in it.
+// InStart returns the attempts with work in the commit that the present attempt starts from, the oldest first; see
+// InHead. An attempt that began from that commit has no work in it.
 func (t Task) InStart() []Attempt {
 	start := t.StartsAt()
 	if start == t.BaseSHA {

@@ -41,7 +41,8 @@ func (s *shop) requests(t *testing.T, task sia.Task) *sia.Asked {
 	return asked
 }
 
-// More requests than fit into a prompt are given oldest first and whole; of a review that was answered in part, the rest.
+// More requests than fit into a prompt are given oldest first and whole. Of a review that was answered in part, the rest
+// is given.
 func TestRequestsThatFit(t *testing.T) {
 	s := openShop(t, "junit", writesReport)
 	long := strings.Repeat("Use tabs. ", 290)
@@ -73,8 +74,8 @@ func TestRequestsThatFit(t *testing.T) {
 		task.Wishes[0].Answered = append(task.Wishes[0].Answered, thread.ID)
 	}
 	next := s.requests(t, task)
-	if n := len(first.Threads) + len(next.Threads); n != 10 || len(next.Words) != 1 || next.Words[0].Text != "And be brief." ||
-		len(next.Wishes) != 2 || len(next.Rest) != 0 {
+	if n := len(first.Threads) + len(next.Threads); n != 10 || len(next.Words) != 1 ||
+		next.Words[0].Text != "And be brief." || len(next.Wishes) != 2 || len(next.Rest) != 0 {
 		t.Errorf("%d threads, then %+v", n, next)
 	}
 }
