@@ -173,7 +173,7 @@ func answerSections(answers []string) []promptSection {
 func newestAnswers(answers []string, limit, least int) (items []string) {
 	size := 0
 	for _, a := range slices.Backward(answers) {
-		item := "- " + clipLine(Sanitize(a), maxAnswer) + "\n"
+		item := "- " + strings.ReplaceAll(middleOut(Sanitize(a), maxAnswer), "\n", "\n  ") + "\n"
 		if size += len(item); size > limit && len(items) >= least {
 			break
 		}

@@ -251,6 +251,16 @@ func TestPromptIsBoundedAndSaysWhatIsMissing(t *testing.T) {
 	}
 }
 
+// Answers keep their lines, such as those of code.
+func TestAnswersKeepTheirLines(t *testing.T) {
+	b := newBench(t, turns(done))
+	b.in.Brief.Answers = []string{"So:\n```yaml\non:\n  push:\n```", "Yes."}
+	b.run()
+	if want := "- So:\n  ```yaml\n  on:\n    push:\n  ```\n- Yes."; !strings.Contains(b.prompt(), want) {
+		t.Errorf("%q is missing in:\n%s", want, b.prompt())
+	}
+}
+
 // However much people have decided, the newest and the issue stay in the prompt; the oldest are left out whole.
 func TestDecisionsLeaveRoomForTheIssue(t *testing.T) {
 	for window, leftOut := range map[int]int{128_000: 42, 12_000: 49} {
