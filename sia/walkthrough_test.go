@@ -37,7 +37,8 @@ func TestFileReasons(t *testing.T) {
 // What an attempt starts from has nothing of the attempts that began there, also if a person pushed it.
 func TestInStart(t *testing.T) {
 	attempts := []sia.Attempt{{Number: 1, Head: "a"}, {Number: 2, Head: "b", From: "a"},
-		{Number: 3, Head: "c", From: "b"}, {Number: 4, Head: "e", From: "theirs"}, {Number: 5, Head: "f", From: "e"}, {Number: 6}}
+		{Number: 3, Head: "c", From: "b"},
+		{Number: 4, Head: "e", From: "theirs"}, {Number: 5, Head: "f", From: "e"}, {Number: 6}}
 	for name, c := range map[string]struct {
 		task sia.Task
 		want []int

@@ -41,8 +41,8 @@ func (s *shop) requests(t *testing.T, task sia.Task) *sia.Asked {
 	return asked
 }
 
-// More requests than fit into a prompt are given oldest first and whole. Of a review that was answered in part, the rest
-// is given.
+// More requests than fit into a prompt are given oldest first and whole, and of a review that was answered in part, the
+// rest.
 func TestRequestsThatFit(t *testing.T) {
 	s := openShop(t, "junit", writesReport)
 	long := strings.Repeat("Use tabs. ", 290)
