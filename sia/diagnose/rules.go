@@ -145,9 +145,10 @@ var (
 		`ENOENT|could not (find|apply)|patch (does not apply|failed)|(does not occur|do not stand) in the file)`)
 	toolWords = lazyregexp.New(`(?i)\b(edit|multiedit|replace|str_replace|patch|apply|insert)\w*\b`)
 	// toolCall matches the first line of a call in a transcript, and whether it failed; see agent.Markdown.
-	toolCall   = lazyregexp.New("(?m)^\\*\\*`([^`\n]+)`\\*\\*( → error)?")
-	limitWords = lazyregexp.New(`(?i)(context (length|window)|token limit|too many tokens|maximum context|` +
-		`turn limit|ran out of turns)`)
+	toolCall = lazyregexp.New("(?m)^\\*\\*`([^`\n]+)`\\*\\*( → error)?")
+	// limitWords matches the reasons of SIA's own agent and of Step, and those of other agents.
+	limitWords = lazyregexp.New(`(?i)(limit of \d+ turns|limits reached in a row|fits the model's window|` +
+		`context (length|window)|token limit|too many tokens|maximum context|turn limit|ran out of turns)`)
 	openWords = lazyregexp.New(`(?i)(\?|` +
 		`\b(TBD|tbc|etc|some|various|appropriate|nice|better|somehow|or so|and so on|similar)\b)`)
 	unsureWords = lazyregexp.New(`(?i)\b(unclear|ambiguous|not specified|does(n't| not) say|assum(e|ed|ing|ption)|` +
