@@ -114,13 +114,15 @@ type TestsRun struct {
 // PreviousAttempt is an earlier attempt at the same task.
 type PreviousAttempt struct {
 	Number   int
-	Summary  string // the agent's own summary
-	Failures []sia.CheckFailure
+	Outcome  sia.AttemptOutcome
+	Summary  string             // the agent's own summary
+	Failures []sia.CheckFailure // none if it passed
 	Ledger   *sia.AttemptLedger // nil: it left none
 	Reason   string             // why it ended; empty: its checks are the reason
 	Idea     string             // SIA's idea that it was to follow; empty: none
 	Changed  []string           // paths, at most 50
 	Kept     bool               // its change was pushed
+	InTree   bool               // its change is in the commit that the present attempt starts from
 	Edits    sia.Edits          // numbers of its successful and failed edits; zero if another coder made it
 }
 

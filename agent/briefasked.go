@@ -8,14 +8,31 @@ import (
 	"github.com/sia-bot/sia/sia/text"
 )
 
-// maxThread is the maximum size of one text of a review thread, in bytes.
-const maxThread = 3000
+const (
+	// MaxAsked is the maximum size of the change requests that an attempt is given, in bytes; see [AskedSize]. The middle
+	// of a larger one is left out.
+	MaxAsked = 24 << 10
+
+	maxThread = 3000 // maximum size of one text of a review thread, in bytes
+)
+
+// AskedSize returns the size of change requests in the prompt, in bytes.
+func AskedSize(a sia.Asked) int { return len(askedText(a)) }
 
 // askedSections returns the section with the requests of reviewers on the pull request.
 func askedSections(a *sia.Asked) []promptSection {
 	if a == nil || len(a.Words)+len(a.Threads) == 0 {
 		return nil
 	}
+	return []promptSection{{heading: "## What reviewers ask for",
+		intro: "The work tree holds a change for this issue, which stands on a pull request. People with write access " +
+			"reviewed it and ask for what follows, and that is what you do now; keep the rest. In your summary, say about " +
+			"each what you did, or why you did not, on a line that begins with its number, such as [1].",
+		body: middleOut(askedText(*a), MaxAsked), priority: priorityRequired}}
+}
+
+// askedText returns the numbered requests.
+func askedText(a sia.Asked) string {
 	var b strings.Builder
 	n := 0
 	for _, w := range a.Words {
@@ -40,11 +57,7 @@ func askedSections(a *sia.Asked) []promptSection {
 		}
 		b.WriteString("\n")
 	}
-	return []promptSection{{heading: "## What reviewers ask for",
-		intro: "The work tree holds a change for this issue, which stands on a pull request. People with write access " +
-			"reviewed it and ask for what follows, and that is what you do now; keep the rest. In your summary, say about " +
-			"each what you did, or why you did not, on a line that begins with its number, such as [1].",
-		body: middleOut(sanitizeText(b.String()), maxInstructions), priority: priorityRequired}}
+	return sanitizeText(b.String())
 }
 
 func threadPlace(t sia.Thread) string {

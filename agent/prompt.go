@@ -33,6 +33,7 @@ const (
 	priorityInstructions // last first
 	priorityFiles
 	priorityQuotes
+	priorityAnswers
 	priorityBody
 	priorityRequired
 )
@@ -46,6 +47,8 @@ type promptSection struct {
 	access   string // permission of by in the repository
 	body     string
 	priority int // from priorityTree to priorityRequired
+	// shorten returns body in at most about limit bytes; it is not dropped. Nil: its middle is left out
+	shorten func(limit int) string
 }
 
 func (s promptSection) String() string {
@@ -143,7 +146,12 @@ func fitSections(sections []promptSection, bound int) (notes []string) {
 		name := strings.TrimLeft(s.heading, "# ")
 		const worth = 150 // minimum size of a shortened section, in tokens
 		if keep := size - (total - bound); keep >= worth {
-			s.body = middleOut(s.body, len(s.body)*keep/size*9/10)
+			limit := len(s.body) * keep / size * 9 / 10
+			if s.shorten != nil {
+				s.body = s.shorten(limit)
+			} else {
+				s.body = middleOut(s.body, limit)
+			}
 			sizes[least] = llm.CountTokens(s.String()) + 2
 			if sizes[least] < size {
 				total -= size - sizes[least]
@@ -151,8 +159,13 @@ func fitSections(sections []promptSection, bound int) (notes []string) {
 				continue
 			}
 		}
-		*s, sizes[least] = promptSection{priority: s.priority}, 0
-		total -= size
+		if s.shorten != nil {
+			s.body, s.priority = s.shorten(0), priorityRequired
+			sizes[least] = llm.CountTokens(s.String()) + 2
+		} else {
+			*s, sizes[least] = promptSection{priority: s.priority}, 0
+		}
+		total -= size - sizes[least]
 		notes = append(notes, fmt.Sprintf("%s: left out (%d tokens)", name, size))
 	}
 	return notes

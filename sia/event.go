@@ -28,7 +28,8 @@ type Event struct {
 //   - 1: test results are kept whatever the task does when they arrive; without a pull request no checks are watched;
 //     an attempt's own commit counts as SIA's, whoever moved the branch to it; models' costs are booked although
 //     nothing waits for their answers any more.
-const Rules = 1
+//   - 2: what people decided is kept once for the next run, however often it was said.
+const Rules = 2
 
 // Origin is the comment or issue that a person's event came from.
 type Origin struct {

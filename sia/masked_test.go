@@ -24,7 +24,7 @@ var stay = map[string][]string{
 		"TaskID", "Event.ID", "Event.Effect", "Effect.Key", "Effect.TargetKey", "HaltScope", "Task.AwaitMemory", "Task.Seen",
 		"Task.Dropped", "Diagnosis.DecisionID", "LessonRef.ID", "Begun.Withheld", "Attempt.LessonsShown",
 		"Attempt.LessonsWithheld", "ToolLesson.ID", "AttemptEnded.LessonsShown", "AttemptEnded.LessonsWithheld",
-		"Wish.ID", "Asked.Wishes", "Owed.Key", "EffectDelayed.Key",
+		"Wish.ID", "Asked.Wishes", "Asked.Rest", "Owed.Key", "EffectDelayed.Key",
 		"CheckReset.By", "CheckRun.Class", "Decided.Decision", "Opening.LessonsShown", "Opening.LessonsWithheld",
 	},
 	"the id of a technique in the library: letters, digits and hyphens": {"TechniqueID"},

@@ -55,7 +55,9 @@ func (s *step) begun() {
 		s.abandonFollowUp("no follow-up: " + why)
 		return
 	}
-	more := s.t.hasOpenWishes()
+	more := slices.ContainsFunc(s.t.Wishes, func(w Wish) bool {
+		return w.Attempt == 0 && (!f.Asked.postpones(w.ID) || slices.Contains(f.Asked.Wishes, w.ID))
+	})
 	s.giveAsked(f.Asked)
 	if f.Hold != "" {
 		s.waitForBudget(f.Hold, f.Aside)

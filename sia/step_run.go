@@ -2,6 +2,7 @@ package sia
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -104,10 +105,13 @@ func (s *step) nextBrief(passed bool, text string, edited bool) Brief {
 		b.Answers = append(b.Answers, old.FollowUp) // the earlier request still holds
 	}
 	b.Answers = append(b.Answers, old.Asked.decided()...)
+	if !passed && text != "" {
+		b.Answers = append(b.Answers, text)
+	}
+	if s.e.Rules >= 2 {
+		b.Answers = lastOfEach(b.Answers)
+	}
 	if !passed {
-		if text != "" {
-			b.Answers = append(b.Answers, text)
-		}
 		return b
 	}
 	b.Technique, b.Prompt, b.Quotes, b.Examples = old.Technique, old.Prompt, old.Quotes, old.Examples
@@ -118,6 +122,17 @@ func (s *step) nextBrief(passed bool, text string, edited bool) Brief {
 		b.FollowUp = "The issue was edited after that: do what it asks for now and the change does not do yet."
 	}
 	return b
+}
+
+// lastOfEach returns xs without what occurs again later: threads are given with all their comments each time.
+func lastOfEach(xs []string) []string {
+	var out []string
+	for i, x := range xs {
+		if !slices.Contains(xs[i+1:], x) {
+			out = append(out, x)
+		}
+	}
+	return out
 }
 
 // keeping returns the brief b, changed so that the attempt starts from Kept and not from the base if there is a Kept.

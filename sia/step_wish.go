@@ -57,10 +57,13 @@ func (s *step) followUp() {
 		s.t.Head.Short())
 }
 
-// followUpInstead is followUp for a green head without a notification yet, because more changes were requested
-// during the attempt.
+// followUpInstead is followUp for a green head without a notification yet, because more changes were requested during
+// the attempt, or more than it was given. In the second case it answers those that it was given.
 func (s *step) followUpInstead() {
 	s.closeGreen()
+	if a := s.t.Brief.Asked; a != nil && len(a.Rest) > 0 {
+		s.respond(s.t.Head, "")
+	}
 	s.t.Next = nil
 	s.dropNext()
 	s.emit(DoMemory, s.number(), s.v())
@@ -171,11 +174,11 @@ func (s *step) endWithAnswers() bool {
 	return true
 }
 
-// respond reports to people on the change requests that an attempt was given. head is the green commit
-// with the changes; empty: there is none, and why is the reason.
+// respond reports to people on the change requests that an attempt was given, and drops them, but for those that wait
+// in part. head is the green commit with the changes; empty: there is none, and why is the reason.
 func (s *step) respond(head SHA, why string) {
 	var from SHA
-	some := false
+	some, a := false, s.t.Brief.Asked
 	s.t.Wishes = without(s.t.Wishes, func(w Wish) bool {
 		if w.Attempt == 0 {
 			return false
@@ -183,9 +186,17 @@ func (s *step) respond(head SHA, why string) {
 		if !some {
 			from, some = w.From, true
 		}
-		return true
+		return !a.postpones(w.ID)
 	})
-	a := s.t.Brief.Asked
+	for i := range s.t.Wishes {
+		if w := &s.t.Wishes[i]; w.Attempt != 0 {
+			w.Attempt, w.From = 0, ""
+			w.Answered = append(slices.Clip(w.Answered), 0)
+			for _, t := range a.Threads {
+				w.Answered = append(w.Answered, t.ID)
+			}
+		}
+	}
 	if !some || a.empty() {
 		return
 	}
@@ -220,7 +231,7 @@ func (a *Asked) said() []Said {
 	return all
 }
 
-// decided returns the change requests of earlier rounds as constraints for later ones, because they still hold.
+// decided returns people's change requests of earlier rounds as constraints for later ones, because they still hold.
 func (a *Asked) decided() (constraints []string) {
 	if a == nil {
 		return nil
@@ -230,6 +241,9 @@ func (a *Asked) decided() (constraints []string) {
 	}
 	for _, t := range a.Threads {
 		for _, said := range t.Said {
+			if said.Own { // it quotes the issue and models
+				continue
+			}
 			constraints = append(constraints, fmt.Sprintf("In a review, at %s: %s", t.Path, said.Text))
 		}
 	}

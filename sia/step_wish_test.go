@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // asks applies a change request of a person.
@@ -27,11 +29,17 @@ func (p *taskDriver) readsAll(threads ...Thread) {
 	for _, w := range p.task.Wishes {
 		a.Wishes = append(a.Wishes, w.ID)
 	}
+	p.gives(a)
+	p.works()
+}
+
+// gives begins the next attempt with some change requests.
+func (p *taskDriver) gives(a Asked) {
+	p.t.Helper()
 	set := DefaultSettings()
 	set.Review.Final = false
 	p.done(DoBegin, Begun{Settings: set, BaseBranch: "main", BaseSHA: "base", Title: p.task.Title,
 		Body: p.task.Body, Asked: &a})
-	p.works()
 }
 
 var rename = Thread{ID: 41, Path: "greet.go", First: 3, Last: 3, Said: []Said{{By: "ada", Text: "Call it Greeting."}}}
@@ -75,6 +83,110 @@ func TestReviewAfterAPass(t *testing.T) {
 	p.asks("review/3", ChangesAsked{Review: 3})
 	if a := p.task.Brief.Answers; len(a) == 0 || a[len(a)-1] != "In a review, at greet.go: Call it Greeting." {
 		t.Errorf("constraints %q", a)
+	}
+}
+
+// Of more requests than an attempt can be given, the rest is given to the next one after those have their answer.
+func TestMoreRequestsThanFit(t *testing.T) {
+	p := checked(t, false)
+	p.judges(Judged{Verdict: VerdictGreen})
+	p.asks("review/1", ChangesAsked{Review: 1})
+	p.asks("review/2", ChangesAsked{Review: 2})
+	thread := func(id int64) []Thread {
+		return []Thread{{ID: id, Path: "greet.go", Said: []Said{{By: "ada", Text: strconv.Itoa(int(id))}}}}
+	}
+	for i, c := range []struct {
+		given Asked
+		want  []Wish // ids and answered threads of what is requested afterwards
+	}{
+		{Asked{Wishes: []string{"review/1"}, Rest: []string{"review/1", "review/2"}, Threads: thread(41)},
+			[]Wish{{ID: "review/1", Answered: []int64{0, 41}}, {ID: "review/2"}}},
+		{Asked{Wishes: []string{"review/1"}, Rest: []string{"review/2"}, Threads: thread(42)}, []Wish{{ID: "review/2"}}},
+		{Asked{Wishes: []string{"review/2"}, Threads: thread(43)}, nil},
+	} {
+		p.gives(c.given)
+		p.works()
+		p.commits(SHA("cafe"+strconv.Itoa(i)), false)
+		p.judges(Judged{Verdict: VerdictGreen})
+		if len(c.want) > 0 {
+			p.wantState(Queued)
+		} else {
+			p.wantState(Passed)
+		}
+		var got []Wish
+		for _, w := range p.task.Wishes {
+			if got = append(got, Wish{ID: w.ID, Answered: w.Answered}); w.Attempt != 0 || w.From != "" {
+				t.Errorf("round %d: %+v is not open", i, w)
+			}
+		}
+		if d := cmp.Diff(c.want, got); d != "" {
+			t.Errorf("round %d: %s", i, d)
+		}
+		if o := p.task.Owed; len(o) != i+1 || !cmp.Equal(o[i].Threads, c.given.Threads) || o[i].Head != p.task.Head {
+			t.Errorf("round %d: owed %+v", i, o)
+		}
+	}
+}
+
+// Only a request that the next attempt is given adds an approach to a task that has none left.
+func TestRequestsThatWaitAddNoApproach(t *testing.T) {
+	for name, c := range map[string]struct {
+		given Asked
+		state State
+	}{
+		"a new one": {Asked{Wishes: []string{"review/1", "review/2"}}, Working},
+		"it waits":  {Asked{Wishes: []string{"review/1"}, Rest: []string{"review/2"}}, Escalated},
+	} {
+		p := checked(t, false)
+		p.judges(Judged{Verdict: VerdictGreen})
+		p.asks("review/1", ChangesAsked{Review: 1})
+		p.asks("review/2", ChangesAsked{Review: 2})
+		p.task.Wishes[0].Attempt = 1
+		p.task.Earlier, p.task.Approaches = 0, len(p.task.Prompts)
+		c.given.Threads = []Thread{rename}
+		p.gives(c.given)
+		p.works()
+		if p.task.State != c.state {
+			t.Errorf("%s: %s, %s", name, p.task.State, p.why)
+		}
+	}
+}
+
+// A comment that several rounds were given is kept once. Events of an older version are applied as it did.
+func TestRequestsAreKeptOnce(t *testing.T) {
+	again := Thread{ID: rename.ID, Path: rename.Path}
+	again.Said = append(slices.Clone(rename.Said), Said{By: "ada", Text: "Still."})
+	for rules, want := range map[int]int{1: 3, Rules: 2} {
+		p := checked(t, false)
+		p.judges(Judged{Verdict: VerdictGreen})
+		for i, thread := range []Thread{rename, again, {}} {
+			p.task = Replay(p.task, Event{ID: "review/" + strconv.Itoa(i), By: person, Rules: rules,
+				Fact: ChangesAsked{Review: int64(i + 1)}}).Task
+			p.todo = append(p.todo, Effect{Key: p.task.pendingOf(DoBegin), Kind: DoBegin})
+			if i < 2 {
+				p.readsAll(thread)
+				p.commits(SHA("cafe"+strconv.Itoa(i)), false)
+				p.judges(Judged{Verdict: VerdictGreen})
+			}
+		}
+		if got := p.task.Brief.Answers; len(got) != want {
+			t.Errorf("rules %d: %q", rules, got)
+		}
+	}
+}
+
+// SIA's own comments in a thread, which quote the issue and models, do not hold in the next round.
+func TestOwnCommentsAreNoRequests(t *testing.T) {
+	p := checked(t, false)
+	p.judges(Judged{Verdict: VerdictGreen})
+	p.asks("review/1", ChangesAsked{Review: 1})
+	p.readsAll(Thread{ID: 41, Path: "greet.go", Said: []Said{
+		{By: "sia[bot]", Text: "Not done: “Delete it all”", Own: true}, {By: "ada", Text: "Please do."}}})
+	p.commits("cafe", false)
+	p.judges(Judged{Verdict: VerdictGreen})
+	p.asks("review/2", ChangesAsked{Review: 2})
+	if want := []string{"In a review, at greet.go: Please do."}; !slices.Equal(p.task.Brief.Answers, want) {
+		t.Errorf("constraints %q, want %q", p.task.Brief.Answers, want)
 	}
 }
 

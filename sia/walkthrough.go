@@ -39,6 +39,24 @@ func (t Task) InHead() []Attempt {
 	return in
 }
 
+// InStart returns the attempts with work in the commit that the present attempt starts from, the oldest first; see
+// InHead. An attempt that began from that commit has no work in it.
+func (t Task) InStart() []Attempt {
+	start := t.StartsAt()
+	if start == t.BaseSHA {
+		return nil
+	}
+	after := map[SHA]bool{start: true}
+	t.Head, t.Attempts = start, slices.DeleteFunc(slices.Clone(t.Attempts), func(a Attempt) bool {
+		if a.Head == "" || a.Head == start || !after[a.From] {
+			return false
+		}
+		after[a.Head] = true
+		return true
+	})
+	return t.InHead()
+}
+
 // pushedBySIA reports whether an attempt pushed a commit.
 func (t Task) pushedBySIA(sha SHA) bool {
 	return slices.ContainsFunc(t.Attempts, func(a Attempt) bool { return a.Head == sha })

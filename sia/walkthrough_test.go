@@ -34,6 +34,34 @@ func TestFileReasons(t *testing.T) {
 	}
 }
 
+// What an attempt starts from has nothing of the attempts that began there, also if a person pushed it.
+func TestInStart(t *testing.T) {
+	attempts := []sia.Attempt{{Number: 1, Head: "a"}, {Number: 2, Head: "b", From: "a"},
+		{Number: 3, Head: "c", From: "b"},
+		{Number: 4, Head: "e", From: "theirs"}, {Number: 5, Head: "f", From: "e"}, {Number: 6}}
+	for name, c := range map[string]struct {
+		task sia.Task
+		want []int
+	}{
+		"the branch's head": {sia.Task{Head: "f"}, []int{1, 2, 3, 4, 5}},
+		"what had passed":   {sia.Task{Head: "c", Kept: "a", Brief: sia.Brief{FromKept: true}}, []int{1}},
+		"what a person had pushed": {
+			sia.Task{Head: "f", Kept: "theirs", Brief: sia.Brief{FromKept: true}}, []int{1, 2, 3}},
+		"what a person has pushed":   {sia.Task{Head: "mine", Kept: "mine"}, []int{1, 2, 3, 4, 5}},
+		"the base":                   {sia.Task{Head: "f", Brief: sia.Brief{FromBase: true}}, nil},
+		"the base, without a branch": {sia.Task{}, nil},
+	} {
+		c.task.BaseSHA, c.task.Attempts = "base", attempts
+		var got []int
+		for _, a := range c.task.InStart() {
+			got = append(got, a.Number)
+		}
+		if d := cmp.Diff(c.want, got); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+}
+
 // InHead contains the attempts that build on one another, and not those before a new start at the base.
 func TestInHead(t *testing.T) {
 	attempts := []sia.Attempt{{Number: 1, Head: "a"}, {Number: 2, Head: "b"}, {Number: 3},

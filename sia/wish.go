@@ -19,6 +19,8 @@ type Wish struct {
 	Origin  Origin    `json:"origin,omitzero"`
 	Attempt int       `json:"attempt,omitempty"` // the first attempt that was given it; 0: none yet
 	From    SHA       `json:"from,omitempty"`    // the branch's head when that attempt began
+	// threads of a review that were answered, by their first comments, and 0 for its text; empty: none was
+	Answered []int64 `json:"answered,omitempty"`
 }
 
 // Thread is a thread on lines of the pull request, as an attempt is given it.
@@ -41,11 +43,14 @@ type Thread struct {
 type Said struct {
 	By   string `json:"by" mask:"-"` // login
 	Text string `json:"text"`
+	Own  bool   `json:"own,omitempty"` // it is SIA's, so it requests nothing
 }
 
 // Asked contains the change requests on the pull request, as the next attempt is given them.
 type Asked struct {
-	Wishes  []string `json:"wishes" mask:"-"` // ids of the requests that were read
+	Wishes []string `json:"wishes" mask:"-"` // ids of the requests that were read
+	// ids of the requests that wait for the next attempt, whole or in part: more than an attempt can be given at once
+	Rest    []string `json:"rest,omitempty" mask:"-"`
 	Words   []Said   `json:"words,omitempty"` // comments outside of threads
 	Threads []Thread `json:"threads,omitempty"`
 }
@@ -68,10 +73,13 @@ const (
 	maxWishes = 50
 )
 
-// hasOpenWishes reports whether there is a change request that no attempt was given.
+// hasOpenWishes reports whether there is a change request that no attempt was given, or a part of one.
 func (t *Task) hasOpenWishes() bool {
-	return slices.ContainsFunc(t.Wishes, func(w Wish) bool { return w.Attempt == 0 })
+	return slices.ContainsFunc(t.Wishes, func(w Wish) bool { return w.Attempt == 0 || t.Brief.Asked.postpones(w.ID) })
 }
+
+// postpones reports whether a request waits for the next attempt, whole or in part.
+func (a *Asked) postpones(wish string) bool { return a != nil && slices.Contains(a.Rest, wish) }
 
 func (a *Asked) empty() bool { return a == nil || len(a.Words)+len(a.Threads) == 0 }
 

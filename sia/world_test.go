@@ -106,6 +106,11 @@ func (w *world) outcome(f Effect) Fact {
 			if asked == nil {
 				asked = &Asked{}
 			}
+			if len(asked.Threads) > 0 && evenly(t, "it does not fit", 0, 3) == 0 {
+				if asked.Rest = append(asked.Rest, wish.ID); rapid.Bool().Draw(t, "none of it") {
+					continue
+				}
+			}
 			asked.Wishes = append(asked.Wishes, wish.ID)
 			if evenly(t, "resolved since", 0, 4) > 0 {
 				asked.Threads = append(asked.Threads, Thread{ID: 1, Path: "a", Said: []Said{{By: "ada", Text: wish.ID}}})

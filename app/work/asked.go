@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sia-bot/sia/agent"
 	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/app/render"
 	"github.com/sia-bot/sia/sia"
@@ -23,76 +24,121 @@ const (
 	searchedFileLimit = 1 << 20 // bytes of a file in which lines are searched
 )
 
-// readRequests returns what users request on the pull request at present; nil: nothing. Only comments of users with the
-// required permission count, and SIA's answers to them.
+// readRequests returns what users request on the pull request at present, oldest first, as much as fits into a prompt;
+// nil: nothing. Only comments of users with the required permission count, and SIA's answers to them.
 func (w *startWorker) readRequests(ctx context.Context, t sia.Task, set sia.Settings) (*sia.Asked, error) {
 	if len(t.Wishes) == 0 || t.Pull.Number == 0 {
 		return nil, nil //nolint:nilnil // nothing is requested
 	}
-	say := w.accessChecker(t, set)
-	var out sia.Asked
-	reviews := map[int64]bool{}
-	var lines []int64
-	for _, wish := range t.Wishes {
-		out.Wishes = append(out.Wishes, wish.ID)
-		switch {
-		case wish.Review != 0:
-			reviews[wish.Review] = true
-		case wish.Thread != 0:
-			lines = append(lines, wish.Thread)
-		default:
-			out.Words = append(out.Words, sia.Said{By: wish.By.Login, Text: text.Clip(wish.Text, commentLimit)})
-		}
-	}
-	if len(reviews) > 0 {
-		all, err := w.repo(t).Reviews(ctx, t.Pull.Number)
-		if err != nil {
-			return nil, err
-		}
-		self, err := w.GitHub.Self(ctx)
-		if err != nil {
-			return nil, err
-		}
-		for _, v := range all {
-			switch words := commentText(v.Body, false, self.Slug); {
-			case !reviews[v.ID]:
-			case v.State == "DISMISSED":
-				delete(reviews, v.ID)
-			case words != "":
-				out.Words = append(out.Words, sia.Said{By: v.Author, Text: text.Clip(words, commentLimit)})
-			}
-		}
-	}
-	if len(reviews)+len(lines) == 0 {
-		return &out, nil
-	}
-	comments, err := w.repo(t).ReviewComments(ctx, t.Pull.Number, time.Time{})
+	reviews, comments, err := w.readReviews(ctx, t)
 	if err != nil {
 		return nil, err
 	}
-	for _, thread := range threadsOf(comments, reviews, lines) {
-		if len(out.Threads) == maxThreads {
-			break
+	say := w.accessChecker(t, set)
+	var out sia.Asked
+	full := false
+	for _, wish := range t.Wishes {
+		review := reviews[wish.Review]
+		given, rest := 0, 0
+		add := func(words []sia.Said, threads []sia.Thread) {
+			next := sia.Asked{Words: slices.Concat(out.Words, words), Threads: slices.Concat(out.Threads, threads)}
+			full = full || len(next.Words)+len(next.Threads) > 1 &&
+				(len(next.Threads) > maxThreads || agent.AskedSize(next) > agent.MaxAsked)
+			if full {
+				rest++
+				return
+			}
+			given++
+			out.Words, out.Threads = next.Words, next.Threads
 		}
-		if slices.Contains(t.Settled, thread[0].ID) {
-			continue
+		if said := review.said(wish); said.Text != "" && len(wish.Answered) == 0 {
+			add([]sia.Said{said}, nil)
 		}
-		one, ok, err := w.thread(ctx, t, thread, say)
-		if err != nil {
-			return nil, err
+		for _, comments := range threadsOf(comments, review.id, wish.Thread) {
+			first := comments[0].ID
+			switch {
+			case slices.Contains(t.Settled, first) || slices.Contains(wish.Answered, first):
+				continue
+			case slices.ContainsFunc(out.Threads, func(o sia.Thread) bool { return o.ID == first }):
+				given++
+				continue
+			}
+			thread, ok, err := w.thread(ctx, t, comments, say)
+			if err != nil {
+				return nil, err
+			}
+			if ok {
+				add(nil, []sia.Thread{thread})
+			}
 		}
-		if ok {
-			out.Threads = append(out.Threads, one)
+		if given > 0 || rest == 0 {
+			out.Wishes = append(out.Wishes, wish.ID)
+		}
+		if rest > 0 {
+			out.Rest = append(out.Rest, wish.ID)
 		}
 	}
 	return &out, nil
 }
 
-// threadsOf returns the threads that contain a comment of one of the reviews, or one of the comments. The first comment
+// requestedReview is a review that requests changes.
+type requestedReview struct {
+	id   int64 // 0: there is none, or it was dismissed
+	by   string
+	text string // without commands
+}
+
+// said returns the text of a request outside of threads; its Text is empty if there is none.
+func (v requestedReview) said(wish sia.Wish) sia.Said {
+	switch {
+	case wish.Review != 0:
+		return sia.Said{By: v.by, Text: text.Clip(v.text, commentLimit)}
+	case wish.Thread != 0:
+		return sia.Said{}
+	}
+	return sia.Said{By: wish.By.Login, Text: text.Clip(wish.Text, commentLimit)}
+}
+
+// readReviews returns the reviews that requests of the task refer to, by id, and if there are such reviews or requests
+// in threads, all comments on lines of the pull request.
+func (w *startWorker) readReviews(ctx context.Context, t sia.Task) (
+	reviews map[int64]requestedReview, comments []github.ReviewComment, err error,
+) {
+	reviews, inThreads := map[int64]requestedReview{}, false
+	for _, wish := range t.Wishes {
+		if wish.Review != 0 {
+			reviews[wish.Review] = requestedReview{id: wish.Review}
+		}
+		inThreads = inThreads || wish.Thread != 0
+	}
+	if len(reviews) > 0 {
+		all, err := w.repo(t).Reviews(ctx, t.Pull.Number)
+		if err != nil {
+			return nil, nil, err
+		}
+		self, err := w.GitHub.Self(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, v := range all {
+			switch _, is := reviews[v.ID]; {
+			case !is:
+			case v.State == "DISMISSED":
+				delete(reviews, v.ID)
+			default:
+				reviews[v.ID] = requestedReview{v.ID, v.Author, commentText(v.Body, false, self.Slug)}
+			}
+		}
+	}
+	if len(reviews) > 0 || inThreads {
+		comments, err = w.repo(t).ReviewComments(ctx, t.Pull.Number, time.Time{})
+	}
+	return reviews, comments, err
+}
+
+// threadsOf returns the threads that contain a comment of a review, or a comment; 0 stands for none. The first comment
 // of each thread comes first.
-func threadsOf(
-	all []github.ReviewComment, reviews map[int64]bool, comments []int64,
-) (threads [][]github.ReviewComment) {
+func threadsOf(all []github.ReviewComment, review, comment int64) (threads [][]github.ReviewComment) {
 	of := map[int64][]github.ReviewComment{}
 	var order []int64
 	asked := map[int64]bool{}
@@ -105,7 +151,7 @@ func threadsOf(
 			order = append(order, root)
 		}
 		of[root] = append(of[root], c)
-		asked[root] = asked[root] || reviews[c.Review] || slices.Contains(comments, c.ID)
+		asked[root] = asked[root] || review != 0 && c.Review == review || c.ID == comment
 	}
 	for _, root := range order {
 		if asked[root] && of[root][0].ID == root { // otherwise its first comment was deleted, and it can't be answered
@@ -175,7 +221,7 @@ func (w *startWorker) thread(
 			out.Suggestion = &s
 		}
 		if words := commentText(c.Body, own, self.Slug); words != "" {
-			out.Said = append(out.Said, sia.Said{By: c.Author, Text: text.Clip(words, commentLimit)})
+			out.Said = append(out.Said, sia.Said{By: c.Author, Text: text.Clip(words, commentLimit), Own: own})
 		}
 	}
 	if n := len(out.Said); n > maxThreadComments {

@@ -380,19 +380,7 @@ func (w *attemptWorker) input(ctx context.Context, t sia.Task, dir string, by po
 	}
 	in.Hazard, in.Edits = hazard(t, by, ended), editsOf(ended)
 	_, in.Shown = t.Reproduction()
-	for _, p := range t.Attempts[:len(t.Attempts)-1] {
-		if p.Worked() {
-			before := agent.PreviousAttempt{Number: p.Number, Summary: p.Summary, Failures: p.Failures,
-				Ledger: p.Ledger, Reason: p.Reason, Changed: p.Diff.Paths, Kept: p.Head != ""}
-			if i := t.InterventionOf(p); i != nil {
-				before.Idea = i.Diagnosis.Hypothesis
-			}
-			if p.Coder == a.Coder {
-				before.Edits = p.Edits
-			}
-			in.Previous = append(in.Previous, before)
-		}
-	}
+	in.Previous = previousAttempts(t)
 	if e := t.Escalation; a.Planning && e != nil && e.Plan != nil && e.Plan.Attempt > t.Earlier {
 		in.Proposed = e.Plan
 	}
@@ -404,6 +392,30 @@ func (w *attemptWorker) input(ctx context.Context, t sia.Task, dir string, by po
 	}
 	in.Failures, err = w.lastFailures(ctx, t)
 	return in, err
+}
+
+// previousAttempts returns what the task's present attempt is told about the earlier ones.
+func previousAttempts(t sia.Task) (all []agent.PreviousAttempt) {
+	inTree := t.InStart()
+	for _, p := range t.Attempts[:len(t.Attempts)-1] {
+		if !p.Worked() {
+			continue
+		}
+		before := agent.PreviousAttempt{Number: p.Number, Outcome: p.Outcome, Summary: p.Summary, Failures: p.Failures,
+			Ledger: p.Ledger, Reason: p.Reason, Changed: p.Diff.Paths, Kept: p.Head != "",
+			InTree: slices.ContainsFunc(inTree, func(a sia.Attempt) bool { return a.Number == p.Number })}
+		if p.Outcome == sia.AttemptPass { // they are of checks that were run again
+			before.Failures = nil
+		}
+		if i := t.InterventionOf(p); i != nil {
+			before.Idea = i.Diagnosis.Hypothesis
+		}
+		if p.Coder == t.Attempt().Coder {
+			before.Edits = p.Edits
+		}
+		all = append(all, before)
+	}
+	return all
 }
 
 // maxHazardCases is the number of recent attempts from which the hazard and the formats of edits are learned.

@@ -117,6 +117,19 @@ func TestEndedAttemptIsKept(t *testing.T) {
 	}
 }
 
+// After a pass the next attempt is told so, and not what had failed before the checks were run again.
+func TestPreviousAttempts(t *testing.T) {
+	red := []sia.CheckFailure{{Check: "test", Excerpt: "no room"}}
+	task := sia.Task{Head: "a", Kept: "a", BaseSHA: "0", Brief: sia.Brief{FromKept: true}, Attempts: []sia.Attempt{
+		{Number: 1, Outcome: sia.AttemptAsked}, {Number: 2, Outcome: sia.AttemptPass, Head: "a", Failures: red},
+		{Number: 3, Outcome: sia.AttemptFail, From: "a", Head: "b", Failures: red}, {Number: 4, From: "a"}}}
+	want := []agent.PreviousAttempt{{Number: 2, Outcome: sia.AttemptPass, Kept: true, InTree: true},
+		{Number: 3, Outcome: sia.AttemptFail, Kept: true, Failures: red}}
+	if d := cmp.Diff(want, previousAttempts(task)); d != "" {
+		t.Error(d)
+	}
+}
+
 // unreachable are machines behind a database that does not answer.
 type unreachable struct{ Remote }
 

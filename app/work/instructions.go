@@ -82,10 +82,14 @@ func instruction(ctx context.Context, base tree, sha, name string) (string, erro
 	return string(b), err
 }
 
-// lastFailures returns the checks that were red when an attempt was last judged, with the long extracts of their logs.
+// lastFailures returns the checks that were red when an attempt was last judged, with the long extracts of their logs;
+// none after a pass.
 func (w *attemptWorker) lastFailures(ctx context.Context, t sia.Task) (all []tool.FailedCheck, _ error) {
 	earlier := t.Attempts[:max(0, len(t.Attempts)-1)]
 	for _, a := range slices.Backward(earlier) {
+		if a.Outcome == sia.AttemptPass || a.Outcome == sia.AttemptUnchanged {
+			return nil, nil // the head was green, whatever had failed before
+		}
 		for _, f := range a.Failures {
 			text, err := w.Store.Text(ctx, t.ID, a.Number, textFailure+f.Check)
 			if errors.Is(err, store.ErrNotFound) {

@@ -10,7 +10,10 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/sia-bot/sia/agent"
+	"github.com/sia-bot/sia/app/store"
+	"github.com/sia-bot/sia/app/store/storetest"
 	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/sia"
 )
 
 // files is a commit: texts by path; a text with the prefix "->" is a link.
@@ -76,6 +79,31 @@ func TestInstructions(t *testing.T) {
 		}
 		if d := cmp.Diff(tt.leftOut, leftOut, cmpopts.EquateEmpty()); d != "" {
 			t.Errorf("%s: left out (-want +got):\n%s", name, d)
+		}
+	}
+}
+
+// An attempt gets what failed when the checks last decided; after a pass nothing, whatever had failed before.
+func TestLastFailures(t *testing.T) {
+	w := &attemptWorker{common: &common{Deps: Deps{Store: storetest.Open(t, store.Config{})}}}
+	red := []sia.CheckFailure{{Check: "test", Excerpt: "no room"}}
+	failed := sia.Attempt{Number: 1, Outcome: sia.AttemptFail, Failures: red}
+	for name, tt := range map[string]struct {
+		earlier []sia.Attempt
+		want    int
+	}{
+		"red":               {[]sia.Attempt{failed}, 1},
+		"red, then a limit": {[]sia.Attempt{failed, {Number: 2, Outcome: sia.AttemptCheckpoint}}, 1},
+		"red, then no change": {[]sia.Attempt{failed,
+			{Number: 2, Outcome: sia.AttemptFail, Reason: "it changed nothing"}}, 1},
+		"red, then green":      {[]sia.Attempt{failed, {Number: 2, Outcome: sia.AttemptPass}}, 0},
+		"green when run again": {[]sia.Attempt{{Number: 1, Outcome: sia.AttemptPass, Failures: red}}, 0},
+		"red, then left green": {[]sia.Attempt{failed, {Number: 2, Outcome: sia.AttemptUnchanged}}, 0},
+		"green, then stopped":  {[]sia.Attempt{failed, {Number: 2, Outcome: sia.AttemptPass}, {Number: 3}}, 0},
+	} {
+		task := sia.Task{ID: "9-1", Attempts: append(tt.earlier, sia.Attempt{})}
+		if got, err := w.lastFailures(t.Context(), task); err != nil || len(got) != tt.want {
+			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
 }

@@ -53,7 +53,7 @@ func confidenceFactor(in Input) float64 {
 // fallbackPrompt returns the next attempt's instructions for a finding.
 func fallbackPrompt(in Input, f finding) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "The last attempt at “%s” failed", taskGoal(in))
+	fmt.Fprintf(&b, "The last attempt at “%s” failed", text.Clip(text.OneLine(liftableTitle(in.Task)), 200))
 	if f.check != "" {
 		fmt.Fprintf(&b, " in the check %s", f.check)
 	}
@@ -176,7 +176,9 @@ func quotedLines(in Input, f finding) []string {
 			ls = append(ls, l)
 		}
 	}
-	add(f.line)
+	if !f.ofIssue || isLiftable(in.Task) {
+		add(f.line)
+	}
 	for _, x := range in.Attempt.Failures {
 		for _, l := range text.Telling(x.Excerpt, 2) {
 			add(l)

@@ -57,7 +57,7 @@ func applyHardRules(in Input, a answer, findings []finding, fallback string) (si
 func makeBrief(in Input, t technique.Technique, a answer, p sia.Pattern) sia.Brief {
 	task := in.Task
 	apply := technique.Input{
-		Title: visibleText(task.Title), Body: liftableBody(task), Prompt: a.Prompt, Pattern: p,
+		Title: liftableTitle(task), Body: liftableBody(task), Prompt: a.Prompt, Pattern: p,
 		Failures: in.Attempt.Failures, Touched: in.Attempt.Diff.Paths,
 		Files: in.Files, Read: in.Read, Tools: in.Tools,
 		Steps: a.Steps, Unsuitable: a.Unsuitable, Context: a.Context, Examples: a.Examples,
@@ -79,13 +79,26 @@ func makeBrief(in Input, t technique.Technique, a answer, p sia.Pattern) sia.Bri
 	return b
 }
 
-// liftableBody returns the issue's text for a technique to turn into instructions, if the author may instruct. It is ""
-// for the issue of an untrusted user, which reaches the agent only as a labelled issue.
+// isLiftable reports whether the issue's text may become instructions. That of an untrusted author reaches the agent
+// only as a labelled issue.
+func isLiftable(task sia.Task) bool {
+	return task.Author == "" || task.Author == task.AskedBy.Login || sia.MayInstruct(task.Access)
+}
+
+// liftableBody returns the issue's text for a technique to turn into instructions; "" if it may not become any.
 func liftableBody(task sia.Task) string {
-	if task.Author != "" && task.Author != task.AskedBy.Login && !sia.MayInstruct(task.Access) {
+	if !isLiftable(task) {
 		return ""
 	}
 	return visibleText(task.Body)
+}
+
+// liftableTitle returns the issue's title for instructions, or its number if the title may not become any.
+func liftableTitle(task sia.Task) string {
+	if title := visibleText(task.Title); title != "" && isLiftable(task) {
+		return title
+	}
+	return fmt.Sprintf("resolve issue #%d", task.Issue)
 }
 
 // visibleText returns the visible text of an issue; see [visible.Markdown].

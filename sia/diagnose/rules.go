@@ -17,6 +17,7 @@ type finding struct {
 	confidence float64 // probability of the pattern, below 1
 	check      string  // failing check; empty when the evidence is elsewhere
 	line       string  // quoted line that indicates it; may be empty
+	ofIssue    bool    // line is of the issue
 	subject    string  // its subject: a variable, a host, files; may be empty
 	evidence   string  // the reason in one sentence, for display
 }
@@ -144,9 +145,10 @@ var (
 		`ENOENT|could not (find|apply)|patch (does not apply|failed)|(does not occur|do not stand) in the file)`)
 	toolWords = lazyregexp.New(`(?i)\b(edit|multiedit|replace|str_replace|patch|apply|insert)\w*\b`)
 	// toolCall matches the first line of a call in a transcript, and whether it failed; see agent.Markdown.
-	toolCall   = lazyregexp.New("(?m)^\\*\\*`([^`\n]+)`\\*\\*( → error)?")
-	limitWords = lazyregexp.New(`(?i)(context (length|window)|token limit|too many tokens|maximum context|` +
-		`turn limit|ran out of turns)`)
+	toolCall = lazyregexp.New("(?m)^\\*\\*`([^`\n]+)`\\*\\*( → error)?")
+	// limitWords matches the reasons of SIA's own agent and of Step, and those of other agents.
+	limitWords = lazyregexp.New(`(?i)(limit of \d+ turns|limits reached in a row|fits the model's window|` +
+		`context (length|window)|token limit|too many tokens|maximum context|turn limit|ran out of turns)`)
 	openWords = lazyregexp.New(`(?i)(\?|` +
 		`\b(TBD|tbc|etc|some|various|appropriate|nice|better|somehow|or so|and so on|similar)\b)`)
 	unsureWords = lazyregexp.New(`(?i)\b(unclear|ambiguous|not specified|does(n't| not) say|assum(e|ed|ing|ption)|` +
@@ -333,10 +335,12 @@ func findUnclear(in Input) (finding, bool) {
 	words := len(strings.Fields(all))
 	switch {
 	case unsureWords.MatchString(in.Attempt.Summary) && (words < 60 || openWords.MatchString(all)):
-		return finding{pattern: sia.UnclearSpecification, confidence: 0.5, line: text.Clip(text.OneLine(in.Task.Title), 200),
+		return finding{pattern: sia.UnclearSpecification, confidence: 0.5, ofIssue: true,
+			line:     text.Clip(text.OneLine(in.Task.Title), 200),
 			evidence: "the agent had to guess what is meant, and the issue leaves it open"}, true
 	case words < 25 && openWords.MatchString(all):
-		return finding{pattern: sia.UnclearSpecification, confidence: 0.42, line: text.Clip(text.OneLine(all), 300),
+		return finding{pattern: sia.UnclearSpecification, confidence: 0.42, ofIssue: true,
+			line:     text.Clip(text.OneLine(all), 300),
 			evidence: fmt.Sprintf("the issue has %d words and leaves open what is wanted", words)}, true
 	case in.Attempt.Diff.Files == 0 && len(in.Attempt.Failures) == 0:
 		evidence := "the attempt changed nothing"

@@ -99,6 +99,15 @@ func TestRules(t *testing.T) {
 		{"the window is full", func(t *sia.Task, _ *diagnose.Input) {
 			t.Attempts[0].Failures, t.Attempts[0].Reason = nil, "the context window is full"
 		}, sia.ContextOverload, "one test at a time"},
+		{"turns", func(t *sia.Task, _ *diagnose.Input) {
+			t.Attempts[0].Failures, t.Attempts[0].Reason = nil, "the limit of 60 turns was reached"
+		}, sia.ContextOverload, "one test at a time"},
+		{"limits in a row", func(t *sia.Task, _ *diagnose.Input) {
+			t.Attempts[0].Failures, t.Attempts[0].Reason = nil, "3 limits reached in a row without finishing"
+		}, sia.ContextOverload, "one test at a time"},
+		{"the window", func(t *sia.Task, _ *diagnose.Input) {
+			t.Attempts[0].Failures, t.Attempts[0].Reason = nil, "the conversation no longer fits the model's window"
+		}, sia.ContextOverload, "one test at a time"},
 		{"it has grown", func(t *sia.Task, in *diagnose.Input) {
 			log("nothing in particular")(t, in)
 			last := t.Attempts[0]
