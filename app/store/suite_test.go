@@ -60,6 +60,7 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 		{"HaltOfPaused", testHaltOfPaused},
 		{"HaltOfOneWhoLeaves", testHaltOfOneWhoLeaves},
 		{"HaltsApplied", testHaltsApplied},
+		{"ResumeAfterHalt", testResumeAfterHalt},
 		{"Heard", testHeard},
 		{"HeardOfOpenTasks", testHeardOfOpenTasks},
 		{"Forget", testForget},
