@@ -68,6 +68,7 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 		{"ForgetGhost", testForgetGhost},
 		{"ForgetLoadsNamed", testForgetLoadsNamed},
 		{"Acts", testActs},
+		{"ManyActs", testManyActs},
 		{"ActsName", testActsName},
 		{"OperatorsActs", testOperatorsActs},
 		{"ActsOfNamesakes", testActsOfNamesakes},
