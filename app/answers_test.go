@@ -267,6 +267,28 @@ func TestLookObeysOwnEdit(t *testing.T) {
 	}
 }
 
+// A look obeys no command in a comment from before the task that was edited since: it may have been dealt with.
+func TestLookIgnoresOldEdits(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass")
+	s.Hold(apptest.Point{When: "before", Kind: sia.DoGate, Attempt: 1})
+	s.Sim.DropDeliveries(func(d ghsim.Delivery) bool { return d.Event == "issue_comment" })
+	n, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet the customers", "Put a greeting into `hello.txt`.")
+	check(t, err)
+	id, err := s.Sim.Comment(apptest.Repo, n, apptest.Owner, "/sia stop")
+	check(t, err)
+	s.Wait(time.Hour)
+	check(t, s.Sim.Label(apptest.Repo, n, apptest.Owner, "sia"))
+	s.Until()
+	check(t, s.Sim.EditComment(apptest.Repo, id, apptest.Owner, "/sia stop\n\nThank you."))
+	s.Wait(20 * time.Minute)
+	s.Periodic("look")
+	s.Quiet()
+	if task := s.Task(n); task.State != sia.Checking {
+		t.Errorf("it is %s", task.State)
+	}
+}
+
 // A look obeys nothing of which it can't know who did it: a command that somebody wrote into another person's comment,
 // and a ticked box where commands need more permission than editing SIA's text does.
 func TestLookObeysNobodyElse(t *testing.T) {
