@@ -34,8 +34,8 @@ func npmFiles(tree Files, about []byte, read ReadFile) (names []string, state st
 
 // inertKeys are the keys of package.json that often change and mean nothing to the installation of dependencies. All
 // others count: workspaces, for example, may add the dependencies of any folder.
-var inertKeys = []string{"version", "scripts", "description", "keywords", "license", "author", "contributors", "homepage",
-	"repository", "bugs", "main", "module", "types", "exports", "files"}
+var inertKeys = []string{"version", "scripts", "description", "keywords", "license", "author", "contributors",
+	"homepage", "repository", "bugs", "main", "module", "types", "exports", "files"}
 
 // withoutKeys removes inertKeys from the text of package.json.
 func withoutKeys(about []byte) []byte {
