@@ -97,6 +97,24 @@ func underHalts(t sia.Task, halts []Halt) (sia.Fact, bool) {
 	return nil, false
 }
 
+// endHalt adds the scope of a halt that has ended, or no longer concerns the task, to a fact that resumes the task
+// alone: otherwise the task would stay paused until [HaltStore.ApplyHalts].
+func endHalt(ctx context.Context, tx *sql.Tx, t sia.Task, fact sia.Fact) (sia.Fact, error) {
+	f, resumes := fact.(sia.Resume)
+	if !resumes || f.Scope != "" || t.Pause == nil || t.Pause.Scope == "" {
+		return fact, nil
+	}
+	halts, err := collect(ctx, tx, scanHalt, selectHalts)
+	if err != nil {
+		return fact, err
+	}
+	healing, _ := underHalts(t, halts)
+	if r, ended := healing.(sia.Resume); ended {
+		f.Scope = r.Scope
+	}
+	return f, nil
+}
+
 // ApplyHalts makes the tasks that have not ended agree with the halts: a process may have ended before it told all of
 // them, or a task changed its owner.
 func (s *HaltStore) ApplyHalts(ctx context.Context, at time.Time) error {
@@ -199,8 +217,12 @@ func (s *HaltStore) HaltOver(ctx context.Context, installation, repo int64) (Hal
 
 // Halts lists the halts, the newest last.
 func (s *HaltStore) Halts(ctx context.Context) ([]Halt, error) {
-	return list(ctx, s.DB, "list what is paused", func(from row) (h Halt, err error) {
-		err = from.Scan(&h.Scope, &h.By, &h.Reason, timeColumn{&h.At})
-		return h, err
-	}, `SELECT scope, by_login, reason, at FROM halts ORDER BY at, scope`)
+	return list(ctx, s.DB, "list what is paused", scanHalt, selectHalts)
+}
+
+const selectHalts = `SELECT scope, by_login, reason, at FROM halts ORDER BY at, scope`
+
+func scanHalt(from row) (h Halt, err error) {
+	err = from.Scan(&h.Scope, &h.By, &h.Reason, timeColumn{&h.At})
+	return h, err
 }

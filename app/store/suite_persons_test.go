@@ -385,6 +385,58 @@ func testActs(t *testing.T, s *fixture) {
 	}
 }
 
+// Acts that are read in several batches have the same order, and what SIA wrote. Of two events of a task at one time,
+// the later is listed first.
+func testManyActs(t *testing.T, s *fixture) {
+	ctx := patient(t)
+	id := begin(t, s, 1)
+	w := newScript(t, s)
+	e := run(t, s, w)
+	settle(t, s, e, id, sia.Passed)
+	exhaust(t, s, e)
+	few, err := s.Acts(ctx, store.ActFilter{Login: "sia", Limit: 1000})
+	must(t, err)
+	_, err = storetest.Raw(t, s.url).ExecContext(ctx, fmt.Sprintf(`
+		WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1203)
+		INSERT INTO acts (at, by_login, what, repo_id, detail) SELECT %d + i, 'sia', 'halt', 9, '' FROM n`,
+		s.clock.now().Add(time.Hour).UnixMicro()))
+	must(t, err)
+	for _, c := range []struct{ limit, want int }{{1203 + len(few), 1203 + len(few)}, {500, 500}, {501, 501}} {
+		var all []store.Act
+		must(t, s.EachAct(ctx, store.ActFilter{Login: "sia", Limit: c.limit}, func(a store.Act) error {
+			all = append(all, a)
+			return nil
+		}))
+		descending := slices.IsSortedFunc(all, func(a, b store.Act) int { return b.At.Compare(a.At) })
+		if len(all) != c.want || !descending {
+			t.Errorf("of at most %d there are %d, sorted: %t", c.limit, len(all), descending)
+		}
+		if len(all) > 1203 {
+			if d := cmp.Diff(few, all[1203:]); d != "" {
+				t.Error(d)
+			}
+		}
+	}
+	enough, n := errors.New("enough"), 0
+	if err := s.EachAct(ctx, store.ActFilter{Login: "sia", Limit: 1000}, func(store.Act) error {
+		n++
+		return enough
+	}); !errors.Is(err, enough) || n != 1 {
+		t.Errorf("after %d: %v", n, err)
+	}
+
+	paused, once := begin(t, s, 2), s.clock.now().Add(time.Minute)
+	for i, f := range []sia.Fact{sia.PauseAsked{Reason: "said so"}, sia.Resume{}} {
+		_, err := s.Apply(ctx, paused, sia.Event{ID: fmt.Sprint("at-once-", i), At: once, By: anna, Fact: f})
+		must(t, err)
+	}
+	both, err := s.Acts(ctx, store.ActFilter{Login: "anna", Since: once.Add(-time.Second)})
+	must(t, err)
+	if len(both) != 2 || both[0].What != "resume" || both[1].What != "pause" {
+		t.Errorf("at one time: %+v", both)
+	}
+}
+
 // Acts name what SIA wrote to GitHub, for users and for programs.
 func testActsName(t *testing.T, s *fixture) {
 	ctx := patient(t)

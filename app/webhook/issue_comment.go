@@ -64,14 +64,19 @@ func fromEdit(says []sia.Intent, body, slug string, was *gh.EditBody, author str
 	if !addressed || was == nil || line == before {
 		return nil
 	}
-	sum := sha256.Sum256([]byte(line))
 	for i := range says {
 		if author != says[i].Event.By.Login {
 			return nil
 		}
-		says[i].EditID = fmt.Sprintf("%s/%x", says[i].Event.ID, sum[:4])
+		says[i].EditID = editID(says[i].Event.ID, line)
 	}
 	return says
+}
+
+// editID returns the id of the event of an edited comment with a command, for one of its events before the edit.
+func editID(event, line string) string {
+	sum := sha256.Sum256([]byte(line))
+	return fmt.Sprintf("%s/%x", event, sum[:4])
 }
 
 // Comment is the part of a new comment that matters here.

@@ -169,11 +169,16 @@ func (t *intentRun) dropStale(ctx context.Context) (ended bool, err error) {
 		now, err := repo.Pull(ctx, on.OnIssue)
 		return err == nil && !now.UpdatedAt.Before(t.intent.Changed) && now.Draft != f.Draft, err
 	case sia.BranchMoved:
-		if !t.targets[0].current.HadHead(f.SHA) {
-			return false, nil // a gate's look corrects it
-		}
+		current := t.targets[0].current
 		now, err := repo.Pull(ctx, on.OnIssue)
-		return err == nil && !now.UpdatedAt.Before(t.intent.Changed) && now.HeadSHA != string(f.SHA), err
+		if err != nil || now.UpdatedAt.Before(t.intent.Changed) || now.HeadSHA == string(f.SHA) {
+			return false, err
+		}
+		if current.HadHead(f.SHA) {
+			return true, nil
+		}
+		isAt, err := repo.IsAt(ctx, current.Branch, f.SHA) // GitHub tells seconds, so the pull request may lag behind it
+		return err == nil && !isAt, err
 	case sia.Edited:
 		if on.Comment != 0 || on.OnIssue != t.targets[0].current.Issue { // it may tick a box of a question
 			return false, nil

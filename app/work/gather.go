@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/app/github"
@@ -285,7 +286,11 @@ func (w *checkWorker) fetchNeeds(ctx context.Context, t sia.Task, e *headEvidenc
 		}
 	}
 	if len(needs.Files) > 0 {
-		if e.in.Files, err = w.branch.readWorkflows(ctx, t, needs.Files); err != nil {
+		if e.in.Files, err = w.branch.readWorkflows(ctx, t, t.Head, needs.Files); err != nil {
+			return err
+		}
+		folders := slices.DeleteFunc(slices.Clone(needs.Files), func(p string) bool { return !strings.HasSuffix(p, "/") })
+		if e.in.BaseFiles, err = w.branch.readWorkflows(ctx, t, t.BaseSHA, folders); err != nil {
 			return err
 		}
 		if slices.ContainsFunc(e.in.Files, gate.File.ByPaths) {

@@ -30,6 +30,7 @@ type Input struct {
 	Issue              string         // the issue's title and text: failures that it names are not excused
 	Files              []File         // workflow files of the commit, if FilesKnown
 	FilesKnown         bool
+	BaseFiles          []File     // workflow files of the base commit, if FilesKnown and those of the folder were needed
 	Changed            []string   // paths that the pull request changes, if FilesKnown and a file has a path filter
 	Required           []Required // requirements of rulesets and branch protection
 	RequiredKnown      bool       // Required could be read

@@ -34,7 +34,8 @@ func (f *facts) actionsOff() bool {
 		return t.Event == "push" && here && !t.Paths.isSet()
 	}
 	isRun := func(file File) bool { return slices.ContainsFunc(file.Triggers, runs) }
-	return commits > 1 && slices.ContainsFunc(f.Files, isRun)
+	// GitHub takes the workflows of a push from the pushed commit, so files that the branch changes say nothing.
+	return commits > 1 && slices.ContainsFunc(f.BaseFiles, isRun)
 }
 
 // unstarted returns the workflows that should have started for the pull request if none did: those that may run its

@@ -103,7 +103,7 @@ func (c *call) suiteNode(st *model.Suite) object {
 	return node
 }
 
-// nodesOf answers about commits and check suites by their global ids.
+// nodesOf answers about commits, check suites and comments by their global ids.
 // https://docs.github.com/en/graphql/guides/using-global-node-ids
 func (c *call) nodesOf(in *query) (answer, error) {
 	data := object{}
@@ -113,6 +113,13 @@ func (c *call) nodesOf(in *query) (answer, error) {
 			return graphqlError("UNDEFINED_FIELD", "the simulator does not combine node with other fields"), nil
 		}
 		id := fmt.Sprint(in.argument(f, "id"))
+		if m := c.commentNode(id); m != nil {
+			if !c.mayRead([]string{"issues"}) {
+				return graphqlError("FORBIDDEN", "Resource not accessible by integration"), nil
+			}
+			data[f.Alias] = m
+			continue
+		}
 		node, err := c.nodeOf(id)
 		if err != nil {
 			return answer{}, err
@@ -126,6 +133,31 @@ func (c *call) nodesOf(in *query) (answer, error) {
 		data[f.Alias] = node
 	}
 	return ok(object{"data": data}), nil
+}
+
+// commentNode is a comment on an issue or a pull request; nil if the token can't see one with that id.
+// https://docs.github.com/en/graphql/reference/objects#issuecomment
+func (c *call) commentNode(id string) object {
+	for _, r := range c.world.Repositories() {
+		if r.Private && !c.token.Has(r) {
+			continue
+		}
+		for _, i := range r.Issues {
+			for _, m := range i.Comments {
+				if payload.NodeID("IC", m.ID) != id {
+					continue
+				}
+				var edited, editor any
+				if by := m.EditedBy; by != nil {
+					login, isBot := strings.CutSuffix(by.Login, "[bot]")
+					kind := map[bool]string{true: "Bot", false: "User"}[isBot]
+					edited, editor = payload.Stamp(m.Updated), object{"__typename": kind, "login": login}
+				}
+				return object{"__typename": "IssueComment", "body": m.Body, "lastEditedAt": edited, "editor": editor}
+			}
+		}
+	}
+	return nil
 }
 
 // nodeOf is a commit or a check suite; nil if the token can't see one with that id.
