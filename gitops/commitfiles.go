@@ -28,8 +28,9 @@ type FilesSpec struct {
 	Message string
 	// Author is also the committer.
 	Author Signature
-	// Holds are paths of which the branch must have one already, and nothing outside of the folders that they begin with,
-	// unless it is empty or absent; otherwise the error wraps [ErrOtherContent]. None: any branch will do.
+	// Holds are paths of which the branch must have one already, and nothing outside of the folders that they begin with
+	// but texts in .md and what begins with .git, unless it is empty or absent; otherwise the error wraps
+	// [ErrOtherContent]. None: any branch will do.
 	Holds []string
 	// Update returns the files to write, by path; nil content removes a file. read returns the present content of a file
 	// of the branch, or [fs.ErrNotExist]. Update is called again with the new state when somebody else pushed in between,

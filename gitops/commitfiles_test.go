@@ -82,6 +82,9 @@ func TestCommitFilesMindsContent(t *testing.T) {
 	}
 	for range 2 { // absent, then its own
 		must0(t, commit("notes"))
+		_, _, err := f.repo.CommitFiles(t.Context(), FilesSpec{Branch: "notes", Message: "Explain",
+			Author: testSpec("").Author, Update: files(map[string][]byte{"README.md": []byte("SIA's notes")})})
+		must0(t, err)
 	}
 	git(t, f.bare, "branch", "merged", "main")
 	_, _, err := f.repo.CommitFiles(t.Context(), FilesSpec{Branch: "merged", Message: "Merge notes",

@@ -181,8 +181,8 @@ func (t *treeFolders) entry(name string) (treeEntry, error) {
 	return e, nil
 }
 
-// holds returns [ErrOtherContent] if the tree has entries, and none at any of the paths, or one that leads to none of
-// them.
+// holds returns [ErrOtherContent] if the tree has entries, and none at any of the paths, or other ones; see
+// [FilesSpec].
 func (t *treeFolders) holds(paths []string) error {
 	if len(paths) == 0 {
 		return nil
@@ -197,7 +197,8 @@ func (t *treeFolders) holds(paths []string) error {
 	}
 	root := t.folders[t.root]
 	for name := range root {
-		if !slices.ContainsFunc(paths, func(p string) bool { return strings.HasPrefix(p+"/", name+"/") }) {
+		isOwn := slices.ContainsFunc(paths, func(p string) bool { return strings.HasPrefix(p+"/", name+"/") })
+		if !isOwn && !strings.HasPrefix(name, ".git") && path.Ext(name) != ".md" { // people may explain the branch
 			return ErrOtherContent
 		}
 	}
