@@ -35,6 +35,13 @@ func validUsage(u llm.Usage) bool {
 	return u.Input >= 0 && u.Output >= 0 && u.CachedInput >= 0 && u.CacheWrite >= 0 && u.USD >= 0
 }
 
+// validRisk reports whether risk is nil or valid. Attempts of all repositories are interrupted by what it teaches.
+func validRisk(risk *sia.Risk) bool {
+	return risk == nil || !slices.ContainsFunc(
+		[]float64{risk.Streak, risk.Same, risk.Idle, risk.Spent, risk.Chance, risk.Limit},
+		func(x float64) bool { return x < 0 || x > 1 })
+}
+
 // validEnds lists the valid ends of an attempt.
 var validEnds = []sia.AttemptEnd{sia.EndFinished, sia.EndTime, sia.EndTurns, sia.EndCredits, sia.EndStuck, sia.EndAsked,
 	sia.EndCancelled, sia.EndError}
@@ -46,7 +53,7 @@ func decodeOutcome(b []byte) (o Outcome, err error) {
 	}
 	r := o.Result
 	if !slices.Contains(validEnds, r.End) || r.Turns < 0 || r.Turns > maxTurnNumber || r.Cost < 0 ||
-		!validUsage(r.Usage) || r.Edits.Made < 0 || r.Edits.Failed < 0 || r.End == sia.EndAsked && r.Ask == nil {
+		!validUsage(r.Usage) || r.Edits.Made < 0 || r.Edits.Failed < 0 || !validRisk(r.Risk) || r.End == sia.EndAsked && r.Ask == nil {
 		return o, fmt.Errorf("its result can't be: end %.20q, turns %d, cost %d", r.End, r.Turns, r.Cost)
 	}
 	return o, nil

@@ -236,7 +236,9 @@ func TestAttemptByARunner(t *testing.T) {
 	sha, pack := w.far(func(dir string) {
 		must(t, os.WriteFile(filepath.Join(dir, "hello.txt"), []byte("Hello, world!\n"), 0o600))
 	})
-	for _, bad := range []agent.Result{{End: "won"}, {End: sia.EndFinished, Cost: -1}, {End: sia.EndAsked}} {
+	for _, bad := range []agent.Result{{End: "won"}, {End: sia.EndFinished, Cost: -1}, {End: sia.EndAsked},
+		{End: sia.EndFinished, Risk: &sia.Risk{Streak: 1e308, Same: -1e308}},
+		{End: sia.EndFinished, Risk: &sia.Risk{Chance: 2}}} {
 		w.expect(http.StatusUnprocessableEntity, o.Pass, runner.ResultPath,
 			runner.JoinResult(encoded(t, runner.Outcome{Result: bad}), nil))
 	}

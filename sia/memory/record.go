@@ -62,7 +62,8 @@ var ErrNoRecord = errors.New("the file has no “record”, so the task can't be
 // Task returns the task as history: ended, with no work in progress. A task that had not ended is stopped, and
 // unfinished is true. The installation and repository are the current ones, the issue is the file's. The state passed
 // is accepted only if the record confirms it: an attempt passed on its head, or a user's push did. An
-// impossible amount is an error, and times of the task after now become now: its costs count in the budgets.
+// impossible amount is an error, and times of the task after now become now: its costs count in the budgets. The risks
+// of its attempts are left out: they would teach the model that interrupts attempts of all repositories.
 func (f File) Task(installation int64, repo sia.Repo, now time.Time) (t sia.Task, unfinished bool, err error) {
 	if f.Record == nil {
 		return t, false, ErrNoRecord
@@ -95,6 +96,7 @@ func (f File) Task(installation int64, repo sia.Repo, now time.Time) (t sia.Task
 	}
 	t.Credits.Reserved = 0
 	for i := range t.Attempts {
+		t.Attempts[i].Risk = nil
 		endParts(&t.Attempts[i])
 	}
 	return t, unfinished, nil

@@ -154,6 +154,15 @@ func TestRebuildRestrains(t *testing.T) {
 	}
 }
 
+// The model that interrupts attempts of all repositories learns nothing from a record.
+func TestRebuildWithoutRisk(t *testing.T) {
+	task := story()
+	task.Attempts[0].Risk = &sia.Risk{Idle: 1}
+	if got, _ := rebuilt(t, task); got.Attempts[0].Risk != nil || task.Attempts[0].Risk == nil {
+		t.Errorf("%+v, of %+v", got.Attempts[0].Risk, task.Attempts[0].Risk)
+	}
+}
+
 // Unknown fields are kept in any place.
 func TestUnknownSurvivesEverywhere(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
