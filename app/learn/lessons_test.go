@@ -222,6 +222,39 @@ func TestTidy(t *testing.T) {
 	}
 }
 
+// panicking is a store whose lessons of one repository can't be read.
+type panicking struct {
+	learn.LessonStore
+	repo int64
+}
+
+func (p panicking) Lessons(ctx context.Context, repo int64) ([]lesson.Lesson, error) {
+	if repo == p.repo {
+		panic("impossible counts")
+	}
+	return p.LessonStore.Lessons(ctx, repo)
+}
+
+// A mistake with one repository's lessons does not keep others from being maintained.
+func TestTidyAfterAPanic(t *testing.T) {
+	w, ctx := newTeacher(t), context.Background()
+	w.install()
+	for _, r := range []int64{repo, repo + 1} {
+		l := lesson.Lesson{ID: lesson.NewID(r, "a"), Repo: r, Kind: lesson.Success, State: lesson.Active, Text: "Do it.",
+			Good: 6, CountedAt: w.now}
+		w.must(w.store.PutLessons(ctx, r, l))
+	}
+	ls := learn.NewLessons(panicking{w.store, repo}, &secret.Masker{}, slog.New(slog.DiscardHandler),
+		func() time.Time { return w.now })
+	if err := ls.Tidy(ctx); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("repository %d: panic", repo)) {
+		t.Error(err)
+	}
+	l, err := w.store.Lesson(ctx, repo+1, lesson.NewID(repo+1, "a"))
+	if err != nil || l.State != lesson.Promoted {
+		t.Errorf("the other one is %s, %v", l.State, err)
+	}
+}
+
 // Lessons that an attempt can't get, which are those with too little confidence and those of its own task, don't
 // displace those that it can.
 func TestUnusableLessonsDisplaceNone(t *testing.T) {

@@ -38,7 +38,7 @@ type replay struct {
 // decisions, also after a restart.
 //
 // The first outcome with models and prompts not seen before discounts earlier evidence. Returning to earlier ones, as
-// replicas do while a new version is rolled out, discounts nothing again.
+// replicas do while a new version is rolled out, discounts nothing again; nor do outcomes from a memory branch.
 func (ch *Chooser) catchUp(ctx context.Context) error {
 	if err := ch.others.catchUp(ctx, ch.store); err != nil {
 		return err
@@ -62,10 +62,11 @@ func (r *replay) learn(l Learner, outcomes []store.Outcome) {
 		if n < 0 {
 			n = len(outcomes)
 		}
-		if r.setups == nil {
+		switch {
+		case setup == store.RestoredSetup: // unknown
+		case r.setups == nil:
 			r.setups = map[string]bool{setup: true}
-		}
-		if !r.setups[setup] {
+		case !r.setups[setup]:
 			l.Discount(setupDiscount)
 			r.setups[setup] = true
 		}
@@ -105,7 +106,9 @@ func (ch *Chooser) Observe(ctx context.Context, t sia.Task) error {
 		if iv.Resolved == nil {
 			continue
 		}
-		at := slices.IndexFunc(decisions, func(d sia.Decision) bool { return d.ID == iv.Diagnosis.DecisionID })
+		at := slices.IndexFunc(decisions, func(d sia.Decision) bool {
+			return d.ID == iv.Diagnosis.DecisionID && d.Type == sia.DecideTechnique
+		})
 		var d sia.Decision
 		if at >= 0 {
 			d = decisions[at]

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
@@ -44,8 +45,14 @@ func (ls *Lessons) Tidy(ctx context.Context) error {
 	return errors.Join(all...)
 }
 
-// tidyWhenDue maintains one repository's lessons if that is due.
-func (ls *Lessons) tidyWhenDue(ctx context.Context, repo int64) error {
+// tidyWhenDue maintains one repository's lessons if that is due. A panic becomes an error, so that it ends the
+// maintenance of one repository only.
+func (ls *Lessons) tidyWhenDue(ctx context.Context, repo int64) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
 	set, err := ls.inForce(ctx, repo)
 	if err != nil || !set.Enabled {
 		return err

@@ -147,6 +147,11 @@ func TestRebuildRestrains(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	f := memory.File{Issue: 1, Record: &memory.Record{Task: story()}}
+	f.Record.Task.Interventions = make([]sia.Intervention, 1001)
+	if _, _, err := f.Task(4, sia.Repo{ID: 99}, now); err == nil || !strings.Contains(err.Error(), "at most 1000") {
+		t.Errorf("1001 interventions: %v", err)
+	}
 	task := story()
 	task.CreatedAt, task.Attempts[0].EndedAt = now.Add(time.Hour), now.AddDate(100, 0, 0)
 	if got, _ := rebuilt(t, task); !got.CreatedAt.Equal(now) || !got.Attempts[0].EndedAt.Equal(now) {
