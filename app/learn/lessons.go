@@ -59,11 +59,16 @@ func (ls *Lessons) FromTask(
 	if err != nil {
 		return err
 	}
-	// Text from comments is excluded from what is learned from logs.
-	if slices.ContainsFunc(fresh, func(l lesson.Lesson) bool { return l.Context != "" }) {
+	// Text from comments, and from all versions of the issue, is excluded from what is learned from logs.
+	if slices.ContainsFunc(fresh, lesson.Lesson.MayQuote) {
 		if m.Said, err = said(ctx); err != nil {
 			return err
 		}
+		earlier, err := ls.issueTexts(ctx, t.ID)
+		if err != nil {
+			return err
+		}
+		m.Said = append(m.Said, earlier...)
 		if fresh, err = ls.filterNew(ctx, t.Repo.ID, lesson.Extract(m)); err != nil {
 			return err
 		}
@@ -75,6 +80,26 @@ func (ls *Lessons) FromTask(
 		return err
 	}
 	return ls.countFeedback(ctx, t, taught)
+}
+
+// issueTexts returns the texts that a task's issue has had.
+func (ls *Lessons) issueTexts(ctx context.Context, id sia.TaskID) (texts []string, err error) {
+	events, err := ls.store.EventsInBrief(ctx, id)
+	for _, e := range events {
+		var title, body string
+		switch f := e.Event.Fact.(type) {
+		case sia.Start:
+			title, body = f.Title, f.Body
+		case sia.Edited:
+			title, body = f.Title, f.Body
+		case sia.Begun:
+			title, body = f.Title, f.Body
+		}
+		if text := title + "\n" + body; text != "\n" && !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+	}
+	return texts, err
 }
 
 // countFeedback counts users' ratings and reactions for the lessons that a task was given, and for those that it

@@ -37,6 +37,7 @@ type DeciderStore interface {
 type LessonStore interface {
 	RecordHeartbeat(ctx context.Context, repo int64, at time.Time) error
 	CountLessons(ctx context.Context, repo int64, evidence ...lesson.Evidence) error
+	EventsInBrief(ctx context.Context, id sia.TaskID) ([]store.EventRecord, error)
 	Installations(ctx context.Context) ([]store.Installation, error)
 	LastHeartbeat(ctx context.Context, repo int64) (time.Time, error)
 	LearnedSince(ctx context.Context, repo int64, since time.Time) (n int, err error)

@@ -136,6 +136,9 @@ func (l Lesson) Told() string {
 	return s
 }
 
+// MayQuote reports whether the lesson may quote a line of a log.
+func (l Lesson) MayQuote() bool { return l.Context != "" || l.Kind == Tool }
+
 // Test returns the case that a test should cover, as text for an attempt that gets the lesson. It is "" unless the
 // lesson was learned from a failed test. Like [Lesson.Told] it consists of the lesson's and SIA's own words.
 func (l Lesson) Test() string {
