@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/app/store"
@@ -57,7 +59,7 @@ func (e *Evolver) awaitApproval(ctx context.Context, x store.Experiment) (store.
 	case pull.ApprovedBy != "":
 		x.ApprovedBy = pull.ApprovedBy
 		x, err = e.setPhase(ctx, x, store.ExperimentRunning, "@"+pull.ApprovedBy+" approved the experiment")
-	case x.Decision == string(policies.TypeEscalate): // escalation affects users, so they decide
+	case concernsPeople(x):
 	case set.Policies.Autonomy == sia.AutonomyExperiment:
 		x, err = e.setPhase(ctx, x, store.ExperimentRunning, "policies.autonomy lets experiments begin by themselves")
 	}
@@ -68,6 +70,19 @@ func (e *Evolver) awaitApproval(ctx context.Context, x store.Experiment) (store.
 		return e.end(ctx, x, store.ExperimentRejected, "nobody approved the experiment")
 	}
 	return e.updateComment(ctx, x)
+}
+
+// concernsPeople reports whether a change may decide when people are asked, or told that SIA gives up: they decide about
+// it themselves, because asking less often makes more tasks count as resolved.
+func concernsPeople(x store.Experiment) bool {
+	switch policies.Type(x.Decision) {
+	case policies.TypeEscalate:
+		return true
+	case policies.TypeRecover:
+		return slices.ContainsFunc([]string{"." + policies.ChoicePerson + ": ", "." + policies.ChoiceAbandon + ": ",
+			".when."}, func(part string) bool { return strings.Contains(x.Change, part) })
+	}
+	return false
 }
 
 // look reads the pull request. done reports that it was merged or closed, and that this was processed.
