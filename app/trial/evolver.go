@@ -14,6 +14,7 @@ import (
 	"github.com/sia-bot/sia/policies/evolve"
 	"github.com/sia-bot/sia/policies/mine"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/invalid"
 )
 
 // Tasks reads tasks. [store.Store] implements it. The error wraps [store.ErrNotFound] if a task was deleted.
@@ -251,6 +252,13 @@ func (e *Evolver) version(ctx context.Context, id string, l policies.Layer) (pol
 	}
 	p.Layer = l
 	return p, nil
+}
+
+// isUnusable reports whether a stored version of a policy can't decide any more: it was not kept, or is of an earlier
+// SIA's form.
+func isUnusable(err error) bool {
+	var bad *invalid.File
+	return errors.Is(err, store.ErrNotFound) || errors.As(err, &bad)
 }
 
 // updateComment updates the standing on the pull request, and stores the comment's id.

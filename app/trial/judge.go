@@ -26,10 +26,16 @@ const (
 // notOpenedPrefix is the prefix of the reason if GitHub refused to open a pull request.
 const notOpenedPrefix = "its pull request can't be opened: "
 
+// unusable returns the reason for ending a change whose version can't decide any more.
+func unusable(err error) string { return "its version can't be used any more: " + err.Error() }
+
 // open opens the pull request of a change.
 func (e *Evolver) open(ctx context.Context, x store.Experiment) (store.Experiment, error) {
 	candidate, err := e.version(ctx, x.Candidate, policies.Layer(x.Layer))
-	if err != nil {
+	switch {
+	case isUnusable(err):
+		return e.setPhase(ctx, x, store.ExperimentRejected, unusable(err))
+	case err != nil:
 		return x, err
 	}
 	pull, err := e.Forge.Open(ctx, x, candidate.Source)
@@ -133,6 +139,12 @@ func samePolicy(a, b store.Experiment) bool {
 func (e *Evolver) judge(ctx context.Context, x store.Experiment) (store.Experiment, error) {
 	x, _, done, err := e.look(ctx, x, store.ExperimentStopped)
 	if done || err != nil {
+		return x, err
+	}
+	switch _, err := e.version(ctx, x.Candidate, policies.Layer(x.Layer)); {
+	case isUnusable(err):
+		return e.end(ctx, x, store.ExperimentStopped, unusable(err))
+	case err != nil:
 		return x, err
 	}
 	rows, err := e.settleTasks(ctx, x)
