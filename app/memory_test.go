@@ -265,7 +265,8 @@ func facts(t *testing.T, s *apptest.Stage, issues ...int) string {
 		t.Fatal(err)
 	}
 	for i := range coders {
-		coders[i].At, coders[i].Agent = time.Time{}, "" // the time of recording, and what is unknown of a restored one
+		coders[i].At = time.Time{}                // time of recording
+		coders[i].Agent, coders[i].Setup = "", "" // unknown of a restored one
 	}
 	for i := range outcomes {
 		outcomes[i].Setup = "" // likewise

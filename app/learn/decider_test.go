@@ -135,6 +135,25 @@ func TestAssign(t *testing.T) {
 	}
 }
 
+// The log says how a coder of an attempt was configured, whatever models answered.
+func TestSetupOfACoder(t *testing.T) {
+	d, next := decider(t, database(t)), slices.Clone(two)
+	configured := slices.Clone(two)
+	configured[0].Agent, next[0].Agent = "builtin/a", "command/a"
+	log := []sia.Decision{decideTask(t, d, nextAttempt(1), sia.DecideAssign, two),
+		decideTask(t, d, nextAttempt(1), sia.DecideAssign, configured),
+		decideTask(t, d, nextAttempt(1, "fast"), sia.DecideAssign, next), {Type: sia.DecideAssign, Context: nil}}
+	for attempt, want := range []string{"", "builtin/a", "command/a"} {
+		o := store.CoderOutcome{Attempt: attempt, Coder: "fast", Agent: "builtin/b"}
+		if got := setupOf(o, log); got != want {
+			t.Errorf("attempt %d: %q, want %q", attempt, got, want)
+		}
+	}
+	if got := setupOf(store.CoderOutcome{Attempt: 1, Coder: "other"}, log); got != "" {
+		t.Errorf("one that was no candidate: %q", got)
+	}
+}
+
 // A decider that reads the outcomes in different portions, and one that starts at the end, make the same decisions.
 func TestDecidersDecideAlike(t *testing.T) {
 	s := database(t)
