@@ -215,17 +215,27 @@ func TestDecisionsAreSettled(t *testing.T) {
 	step(sia.Decided{Type: sia.DecideDecompose, Choice: "whole", Reason: "it is small"})
 	step(sia.Decided{Type: sia.DecideAssign, Choice: "fast", Agent: "builtin/f", Reason: "so it is"})
 	task := step(sia.AttemptEnded{End: sia.EndFinished, Cost: 500}) // no changes: it failed
-	for range 2 {
+	observe := func() []store.CoderOutcome {
+		t.Helper()
 		if err := d.Observe(t.Context(), task); err != nil {
 			t.Fatal(err)
 		}
+		outcomes, err := s.CoderOutcomesSince(t.Context(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return outcomes
 	}
-	outcomes, err := s.CoderOutcomesSince(t.Context(), 0)
-	if err != nil || len(outcomes) != 1 || outcomes[0].Coder != "fast" || outcomes[0].Resolved ||
-		outcomes[0].Cost != 500 || !outcomes[0].Changed {
-		t.Errorf("%+v, %v", outcomes, err)
+	if early := observe(); len(early) != 0 {
+		t.Errorf("a failure that may be taken back is learned: %+v", early)
 	}
 	step(sia.Decided{Type: sia.DecideRecover, Choice: sia.ChooseSIA})
+	observe()
+	outcomes := observe()
+	if len(outcomes) != 1 || outcomes[0].Coder != "fast" || outcomes[0].Resolved ||
+		outcomes[0].Cost != 500 || !outcomes[0].Changed {
+		t.Errorf("%+v", outcomes)
+	}
 	decisions, err := s.Decisions(t.Context(), task.ID)
 	if err != nil {
 		t.Fatal(err)

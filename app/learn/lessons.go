@@ -48,6 +48,7 @@ func (ls *Lessons) FromTask(
 	if err != nil || !set.Enabled {
 		return err
 	}
+	t = t.Judged()
 	m := lesson.Material{Task: t, Now: ls.now()}
 	if t.State.Final() {
 		if m.Tools, err = ls.toolUse(ctx, t, tools); err != nil {

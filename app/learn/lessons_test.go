@@ -224,6 +224,23 @@ func TestTidy(t *testing.T) {
 	}
 }
 
+// A failure that may be taken back teaches nothing: what follows it is being decided.
+func TestUndecidedFailureTeachesNothing(t *testing.T) {
+	w := newTeacher(t)
+	w.install()
+	failed := false
+	task := w.solved(4)
+	task.State, task.Attempts[1].Outcome, task.Interventions[0].Resolved = sia.Diagnosing, sia.AttemptFail, &failed
+	task.Pending = map[string]sia.EffectKind{string(task.ID) + "/2/decide-recover-v9": sia.DoDecide}
+	if n := w.learn(task); n != 0 {
+		t.Errorf("%d lessons while it is undecided", n)
+	}
+	task.Pending = nil
+	if n := w.learn(task); n != 1 {
+		t.Errorf("%d lessons of a failure that stays one", n)
+	}
+}
+
 // A lesson quotes no text that the issue had before it was edited, and one about a tool none of a comment.
 func TestEarlierTextsAreNotQuoted(t *testing.T) {
 	w, ctx := newTeacher(t), context.Background()

@@ -25,6 +25,7 @@ func (d *Decider) Observe(ctx context.Context, t sia.Task) error {
 	if t, err = d.store.Task(ctx, t.ID); err != nil { // read after the decisions, the task contains each of them
 		return err
 	}
+	t = t.Judged()
 	coders, end := Results(t)
 	if end != nil {
 		if err := d.store.RecordTaskEnd(ctx, *end); err != nil {
