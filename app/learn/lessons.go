@@ -179,12 +179,16 @@ func (ls *Lessons) mergeSimilar(ctx context.Context, l lesson.Lesson) error {
 			all = append(all, f.Lesson)
 		}
 	}
-	return ls.merge(ctx, l.Repo, all)
+	if err := ls.merge(ctx, l.Repo, all); !errors.Is(err, store.ErrStale) {
+		return err
+	}
+	return nil // a user is changing one of them; [Lessons.Tidy] merges them later
 }
 
+// merge merges lessons as they were read. The error wraps [store.ErrStale] if a user has changed one of them since.
 func (ls *Lessons) merge(ctx context.Context, repo int64, lessons []lesson.Lesson) error {
 	changed, evidence := lesson.Merge(lessons, ls.now())
-	return ls.store.MergeLessons(ctx, repo, changed, evidence)
+	return ls.store.MergeLessons(ctx, repo, lessons, changed, evidence)
 }
 
 // toolUse counts the agent's tool calls and failures in a task.

@@ -323,6 +323,47 @@ func TestTidyAfterAPanic(t *testing.T) {
 	}
 }
 
+// meanwhile is a store where something happens right after lessons were read for the n-th time.
+type meanwhile struct {
+	learn.LessonStore
+	n    int
+	edit func()
+}
+
+func (m *meanwhile) Lessons(ctx context.Context, repo int64) ([]lesson.Lesson, error) {
+	all, err := m.LessonStore.Lessons(ctx, repo)
+	if m.n--; m.n == 0 {
+		m.edit()
+	}
+	return all, err
+}
+
+// A user's change of a lesson that is being maintained stays; the lessons are maintained at the next call.
+func TestTidyKeepsAnEditMadeMeanwhile(t *testing.T) {
+	for read := 1; read <= 2; read++ { // before lessons are merged, and before they are promoted
+		w, ctx := newTeacher(t), context.Background()
+		w.install()
+		l := lesson.Lesson{ID: lesson.NewID(repo, "a"), Repo: repo, Kind: lesson.Success, State: lesson.Active,
+			Text: "Put the mail service behind an interface.", Good: 9, CountedAt: w.now, CreatedAt: w.now, LastSeen: w.now,
+			From: lesson.Provenance{Source: lesson.FromOutcome}}
+		same := l
+		same.ID, same.Good, same.Text = lesson.NewID(repo, "b"), 1, "Please put the mail service behind an interface"
+		w.must(w.store.PutLessons(ctx, repo, l, same))
+		archived := l
+		archived.State, archived.ArchivedByHand = lesson.Archived, true
+		ls := learn.NewLessons(&meanwhile{w.store, read, func() { w.must(w.store.PutLessons(ctx, repo, archived)) }},
+			&secret.Masker{}, slog.New(slog.DiscardHandler), func() time.Time { return w.now })
+		w.must(ls.Tidy(ctx))
+		if got := w.states()[l.Text]; got != lesson.Archived {
+			t.Errorf("after read %d the archived lesson is %s", read, got)
+		}
+		w.must(ls.Tidy(ctx))
+		if got := w.states(); got[l.Text] != lesson.Archived || read == 1 && got[same.Text] != lesson.Merged {
+			t.Errorf("after read %d and the next call: %v", read, got)
+		}
+	}
+}
+
 // Lessons that an attempt can't get, which are those with too little confidence and those of its own task, don't
 // displace those that it can.
 func TestUnusableLessonsDisplaceNone(t *testing.T) {

@@ -61,7 +61,12 @@ func (ls *Lessons) tidyWhenDue(ctx context.Context, repo int64) (err error) {
 	if err != nil || !due {
 		return err
 	}
-	if err := ls.tidyRepository(ctx, repo, set); err != nil {
+	err = ls.tidyRepository(ctx, repo, set)
+	if errors.Is(err, store.ErrStale) {
+		ls.log.InfoContext(ctx, "lessons are maintained later: a person changed one meanwhile", "repo_id", repo)
+		return nil
+	}
+	if err != nil {
 		return err
 	}
 	return ls.store.RecordHeartbeat(ctx, repo, ls.now())
@@ -114,5 +119,5 @@ func (ls *Lessons) settle(ctx context.Context, repo int64, decay int) error {
 			moved = append(moved, after)
 		}
 	}
-	return ls.store.PutLessons(ctx, repo, moved...)
+	return ls.store.MergeLessons(ctx, repo, all, moved, nil)
 }
