@@ -348,7 +348,7 @@ func TestTidyKeepsAnEditMadeMeanwhile(t *testing.T) {
 			From: lesson.Provenance{Source: lesson.FromOutcome}}
 		same := l
 		same.ID, same.Good, same.Text = lesson.NewID(repo, "b"), 1, "Please put the mail service behind an interface"
-		w.must(w.store.PutLessons(ctx, repo, l, same))
+		w.must(w.store.PutLessons(ctx, repo, []lesson.Lesson{l, same}[:3-read]...))
 		archived := l
 		archived.State, archived.ArchivedByHand = lesson.Archived, true
 		ls := learn.NewLessons(&meanwhile{w.store, read, func() { w.must(w.store.PutLessons(ctx, repo, archived)) }},
