@@ -147,6 +147,12 @@ func (e *Evolver) judge(ctx context.Context, x store.Experiment) (store.Experime
 	case err != nil:
 		return x, err
 	}
+	switch moved, err := e.hasMoved(ctx, x); {
+	case moved:
+		return e.end(ctx, x, store.ExperimentStopped, ErrMoved.Error())
+	case err != nil:
+		return x, err
+	}
 	rows, err := e.settleTasks(ctx, x)
 	if err != nil {
 		return x, err
@@ -165,6 +171,19 @@ func (e *Evolver) judge(ctx context.Context, x store.Experiment) (store.Experime
 		return e.end(ctx, x, store.ExperimentStopped, "no difference was found: "+now.Why)
 	}
 	return e.updateCommentWith(ctx, x, rows)
+}
+
+// hasMoved reports whether somebody changed the policy's file since an experiment began: no task would take part, or its
+// tasks would be compared with those of another version.
+func (e *Evolver) hasMoved(ctx context.Context, x store.Experiment) (bool, error) {
+	set, err := e.Settings.Policies(ctx, x.Installation, x.Place)
+	if err != nil {
+		return false, err
+	}
+	_, stands := set.Find(x.Present)
+	return !stands || slices.ContainsFunc(set.All(), func(p policies.Policy) bool {
+		return p.Layer == policies.Repository && string(p.Decision) == x.Decision && p.Name == x.Name && p.ID() != x.Present
+	}), nil
 }
 
 // end closes the pull request of a change that failed. It posts the reason before. If both fail permanently, as in an

@@ -108,3 +108,31 @@ func TestVersionsThatCannotBeRead(t *testing.T) {
 		})
 	}
 }
+
+// A trial ends when a person changes the policy's file: its tasks would be compared with nothing.
+func TestTrialEndsWhenTheFileIsChanged(t *testing.T) {
+	present := escalate(t)
+	edited, err := policies.Mutate(present, policies.Mutation{Path: "parameters.threshold", Value: "0.9"})
+	check(t, err)
+	again, err := policies.Mutate(edited, policies.Mutation{Path: "parameters.threshold", Value: "0.91"})
+	check(t, err)
+	for name, c := range map[string]struct {
+		present policies.Policy
+		set     *policies.Set
+		end     bool
+	}{
+		"as it was":              {present, policies.ShippedSet(), false},
+		"a file as it was":       {edited, policies.ShippedSet().With(policies.Repository, edited), false},
+		"the owner's file":       {present, policies.ShippedSet().With(policies.Owner, edited), false},
+		"a new file":             {present, policies.ShippedSet().With(policies.Repository, edited), true},
+		"another file":           {edited, policies.ShippedSet().With(policies.Repository, again), true},
+		"a file that is deleted": {edited, policies.ShippedSet(), true},
+	} {
+		h, _, o := onTrial(t, func(x *store.Experiment) { x.Present = c.present.ID() })
+		o.set = c.set
+		x := h.watch(t)
+		if ended := x.Phase == store.ExperimentStopped && x.Why == trial.ErrMoved.Error(); ended != c.end {
+			t.Errorf("%s: %s: %s", name, x.Phase, x.Why)
+		}
+	}
+}
