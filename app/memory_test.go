@@ -620,7 +620,8 @@ func TestReindexForged(t *testing.T) {
 	coders := func() []store.CoderOutcome {
 		t.Helper()
 		all, err := s.App.Store.CoderOutcomesSince(ctx, 0)
-		if err != nil || len(all) == 0 || slices.ContainsFunc(all, func(o store.CoderOutcome) bool { return o.Agent != "" }) {
+		named := func(o store.CoderOutcome) bool { return o.Agent != "" }
+		if err != nil || len(all) == 0 || slices.ContainsFunc(all, named) {
 			t.Errorf("results of coders: %+v, %v", all, err)
 		}
 		return all

@@ -191,8 +191,8 @@ func (t *Task) undoFailure() {
 	}
 }
 
-// Judged returns the task as far as its outcomes are certain: the failure of its last attempt may be taken back while it
-// is not decided what follows.
+// Judged returns the task as far as its outcomes are certain: the failure of its last attempt may be taken back while
+// it is not decided what follows.
 func (t Task) Judged() Task {
 	a := t.Attempt()
 	if a == nil || a.Outcome != AttemptFail || !t.awaitsRecovery() {

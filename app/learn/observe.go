@@ -91,8 +91,8 @@ func toBandit(outcomes []store.Outcome) []bandit.Outcome {
 // Observe records the results of the task's interventions so far, settles the decisions that led to them, and updates
 // the learner. It is idempotent.
 //
-// Package sia defines what an outcome is: an attempt that was canceled, or that infrastructure ended, has none, nor has a
-// failure that may be taken back; one that ran out of its own time failed.
+// Package sia defines what an outcome is: an attempt that was canceled, or that infrastructure ended, has none, nor has
+// a failure that may be taken back; one that ran out of its own time failed.
 func (ch *Chooser) Observe(ctx context.Context, t sia.Task) error {
 	decisions, err := ch.store.Decisions(ctx, t.ID)
 	if err != nil {

@@ -106,7 +106,8 @@ func TestTechniquesAreDecidedAgain(t *testing.T) {
 	unknown.Policy = "technique/9@000000000000"
 	unread := logged[0]
 	unread.Policy = "technique/8@000000000000"
-	if err := s.KeepPolicyVersion(t.Context(), unread.Policy, "technique", "decision: technique\nformer: true\n"); err != nil {
+	err := s.KeepPolicyVersion(t.Context(), unread.Policy, "technique", "decision: technique\nformer: true\n")
+	if err != nil {
 		t.Fatal(err)
 	}
 	future := logged[0]

@@ -60,7 +60,8 @@ func decodeOutcome(b []byte) (o Outcome, err error) {
 	}
 	r := o.Result
 	if !slices.Contains(validEnds, r.End) || r.Turns < 0 || r.Turns > maxTurnNumber || r.Cost < 0 ||
-		!validUsage(r.Usage) || !validCounts(r.Edits.Made, r.Edits.Failed) || !validRisk(r.Risk) || r.End == sia.EndAsked && r.Ask == nil {
+		!validUsage(r.Usage) || !validCounts(r.Edits.Made, r.Edits.Failed) || !validRisk(r.Risk) ||
+		r.End == sia.EndAsked && r.Ask == nil {
 		return o, fmt.Errorf("its result can't be: end %.20q, turns %d, cost %d", r.End, r.Turns, r.Cost)
 	}
 	return o, nil
@@ -102,8 +103,8 @@ func (r *remoteAgent) finish(ctx context.Context, w store.RunnerWatch) (res agen
 	return res, errors.Join(err, failed)
 }
 
-// confine limits a result to what the attempt can have had: repositories and tasks learn from the coder's models and from
-// the lessons that were shown.
+// confine limits a result to what the attempt can have had: repositories and tasks learn from the coder's models and
+// from the lessons that were shown.
 func (r *remoteAgent) confine(res agent.Result) agent.Result {
 	var models, shown, withheld []string
 	for _, m := range r.work.Coder.Models {

@@ -626,7 +626,8 @@ func TestResultOfARunnerIsConfined(t *testing.T) {
 func TestSavedTurnsCostAtMostTheReservation(t *testing.T) {
 	w := newWorld(t, "http://127.0.0.1:1")
 	done := w.run(t.Context(), agent.Input{Limits: agent.Limits{Credits: 60 * sia.Credit},
-		Saved: []agent.Turn{{Number: 1, Kind: agent.TurnModel, Cost: 5e18}, {Number: 2, Kind: agent.TurnModel, Cost: 5e18}}})
+		Saved: []agent.Turn{{Number: 1, Kind: agent.TurnModel, Cost: 5e18},
+			{Number: 2, Kind: agent.TurnModel, Cost: 5e18}}})
 	o := w.take()
 	w.expect(http.StatusNoContent, o.Pass, runner.ResultPath, runner.JoinResult(encoded(t, runner.Outcome{
 		Result: agent.Result{End: sia.EndFinished}}), nil))

@@ -88,7 +88,8 @@ func knowZelda(t *testing.T, s *fixture) sia.TaskID {
 
 // ratings returns the evidence from users' 👍 on a lesson of knowZelda.
 func ratings(id sia.TaskID, by ...sia.Actor) []lesson.Evidence {
-	task := sia.Task{ID: id, Issue: 2, Attempts: []sia.Attempt{{LessonsShown: []string{string(lesson.NewID(demo.ID, "a"))}}}}
+	shown := []string{string(lesson.NewID(demo.ID, "a"))}
+	task := sia.Task{ID: id, Issue: 2, Attempts: []sia.Attempt{{LessonsShown: shown}}}
 	for _, a := range by {
 		task.Ratings = append(task.Ratings, sia.Rating{By: a, Good: true})
 	}

@@ -78,8 +78,8 @@ func (e *Evolver) awaitApproval(ctx context.Context, x store.Experiment) (store.
 	return e.updateComment(ctx, x)
 }
 
-// concernsPeople reports whether a change may decide when people are asked, or told that SIA gives up: they decide about
-// it themselves, because asking less often makes more tasks count as resolved.
+// concernsPeople reports whether a change may decide when people are asked, or told that SIA gives up: they decide
+// about it themselves, because asking less often makes more tasks count as resolved.
 func concernsPeople(x store.Experiment) bool {
 	switch policies.Type(x.Decision) {
 	case policies.TypeEscalate:
@@ -173,8 +173,8 @@ func (e *Evolver) judge(ctx context.Context, x store.Experiment) (store.Experime
 	return e.updateCommentWith(ctx, x, rows)
 }
 
-// hasMoved reports whether somebody changed the policy's file since an experiment began: no task would take part, or its
-// tasks would be compared with those of another version.
+// hasMoved reports whether somebody changed the policy's file since an experiment began: no task would take part, or
+// its tasks would be compared with those of another version.
 func (e *Evolver) hasMoved(ctx context.Context, x store.Experiment) (bool, error) {
 	set, err := e.Settings.Policies(ctx, x.Installation, x.Place)
 	if err != nil {

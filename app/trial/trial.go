@@ -52,7 +52,8 @@ func (e *Evolver) experimentPolicy(
 ) (policies.Policy, error) {
 	candidate, err := e.version(ctx, x.Candidate, policies.Layer(x.Layer))
 	if isUnusable(err) { // the next round ends the experiment
-		e.Logger.WarnContext(ctx, "a policy on trial decides nothing", "experiment", x.ID, "policy", x.Candidate, "why", err)
+		e.Logger.WarnContext(ctx, "a policy on trial decides nothing", "experiment", x.ID, "policy", x.Candidate,
+			"why", err)
 		return p, nil
 	}
 	if err != nil {
