@@ -215,6 +215,9 @@ var (
 
 // prose replaces the logins in a text where they are unambiguous, and counts the other occurrences.
 func (e *rowEraser) prose(s string) string {
+	if key := lesson.ReplaceRaters(s, e.who.ids, ghostID); key != s {
+		s, e.changed = key, true
+	}
 	type span struct {
 		start, end int
 		with       string

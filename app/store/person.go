@@ -513,8 +513,46 @@ func (f *personEraser) rows(tx *sql.Tx, t table, key string, from, to int64, n *
 			return err
 		}
 		n.changed(t.name)
+		if t.name == "lesson_evidence" {
+			if err := f.rekeyEvidence(tx, key, r.id); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
+}
+
+// rekeyEvidence gives a row of lesson_evidence the key in its evidence, which may have named the person. If there is
+// evidence with that key, from somebody else who was forgotten, a number distinguishes the two.
+func (f *personEraser) rekeyEvidence(tx *sql.Tx, rowKey string, row int64) error {
+	var repo int64
+	var was string
+	var e lesson.Evidence
+	err := tx.QueryRowContext(f.ctx, `SELECT repo_id, key, evidence FROM lesson_evidence WHERE `+rowKey+` = ?`, row).
+		Scan(&repo, &was, jsonColumn{&e})
+	if err != nil || e.Key == was {
+		return err
+	}
+	first := e.Key
+	for n := 2; ; n++ {
+		var taken bool
+		err := tx.QueryRowContext(f.ctx, `SELECT EXISTS (SELECT 1 FROM lesson_evidence WHERE repo_id = ? AND key = ?)`,
+			repo, e.Key).Scan(&taken)
+		if err != nil {
+			return err
+		}
+		if !taken {
+			break
+		}
+		e.Key = fmt.Sprintf("%s/%d", first, n)
+	}
+	text, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(f.ctx, `UPDATE lesson_evidence SET key = ?, evidence = ? WHERE `+rowKey+` = ?`, e.Key,
+		string(text), row)
+	return err
 }
 
 // erase returns the value of a column without the person.

@@ -22,7 +22,10 @@ import (
 )
 
 // zelda is in every table that can name a person. Anna is another user, who is kept.
-var zelda = sia.Actor{Login: "Zelda-Q", ID: 77001}
+var (
+	zelda = sia.Actor{Login: "Zelda-Q", ID: 77001}
+	ghost = sia.Actor{Login: "ghost", ID: 10137} // whoever was forgotten
+)
 
 func knowZelda(t *testing.T, s *fixture) sia.TaskID {
 	t.Helper()
@@ -60,6 +63,7 @@ func knowZelda(t *testing.T, s *fixture) sia.TaskID {
 		Answer: "@Zelda-Q: no", At: at(1)}))
 	must(t, s.PutLessons(ctx, demo.ID, lesson.NewTaught(demo.ID, "a", "Use the fake clock, says @Zelda-Q.", zelda,
 		sia.Task{ID: id, Issue: 2}, at(1))))
+	must(t, s.CountLessons(ctx, demo.ID, ratings(id, ghost, zelda)...)) // somebody was forgotten before
 	must(t, s.AppendTurn(ctx, id, 1, 0, 1, []byte(`{"text":"by @Zelda-Q","user":{"login":"zelda-q","id":77001}}`)))
 	must(t, s.AppendTurn(ctx, id, 1, 0, 2, []byte(`{"text":"thanks\nZelda-Q@users.noreply.github.com"}`)))
 	must(t, s.AppendTurn(ctx, id, 1, 0, 3, []byte(
@@ -82,6 +86,16 @@ func knowZelda(t *testing.T, s *fixture) sia.TaskID {
 	return id
 }
 
+// ratings returns the evidence from users' 👍 on a lesson of knowZelda.
+func ratings(id sia.TaskID, by ...sia.Actor) []lesson.Evidence {
+	shown := []string{string(lesson.NewID(demo.ID, "a"))}
+	task := sia.Task{ID: id, Issue: 2, Attempts: []sia.Attempt{{LessonsShown: shown}}}
+	for _, a := range by {
+		task.Ratings = append(task.Ratings, sia.Rating{By: a, Good: true})
+	}
+	return lesson.FeedbackEvidence(task, nil)
+}
+
 // herID matches the id of her account, and no time that contains its digits.
 var herID = regexp.MustCompile(`\b77001\b`)
 
@@ -101,7 +115,7 @@ func testForget(t *testing.T, s *fixture) {
 		t.Errorf("rehearsed %v, done %v", dry.Rows, done.Rows)
 	}
 	for _, table := range []string{"task_events", "tasks", "deliveries", "heard", "lessons", "transcripts", "texts",
-		"decisions", "halts", "acts", "memory_heads", "experiments", "policy_holds"} {
+		"decisions", "halts", "acts", "memory_heads", "experiments", "policy_holds", "lesson_evidence"} {
 		if done.Rows[table] == 0 {
 			t.Errorf("nothing changed in %s: %v", table, done.Rows)
 		}
@@ -127,11 +141,23 @@ func testForget(t *testing.T, s *fixture) {
 			t.Errorf("task %s was %s at version %d, and is %s at %d", was, tasks.State, tasks.Version, now.State, now.Version)
 		}
 	}
-	if by := replayed(t, s, id).AskedBy; by != (sia.Actor{Login: "ghost", ID: 10137}) {
+	if by := replayed(t, s, id).AskedBy; by != ghost {
 		t.Errorf("asked by %+v", by)
 	}
 	if by := replayed(t, s, sia.NewTaskID(demo.ID, 1)).AskedBy; by != anna {
 		t.Errorf("asked by %+v", by)
+	}
+	// Her rating counts once.
+	good := func() float64 {
+		t.Helper()
+		l, err := s.Lesson(ctx, demo.ID, lesson.NewID(demo.ID, "a"))
+		must(t, err)
+		return l.Good
+	}
+	rated := good()
+	must(t, s.CountLessons(ctx, demo.ID, ratings(id, ghost)...))
+	if now := good(); now != rated {
+		t.Errorf("after her rating counted again there is %v for the lesson, before it was %v", now, rated)
 	}
 	if found := search(t, s, demo.ID, "fake clock"); len(found) != 1 {
 		t.Errorf("the lesson is found %d times", len(found))
