@@ -33,10 +33,11 @@ type Settings interface {
 }
 
 const (
-	recheckInterval = time.Hour // of an unchanged issue: somebody may have deleted or edited it
-	maxTasks        = 200       // of each list
-	maxLessons      = 5         // latest lessons
-	costWeeks       = 12        // on which the forecast is based
+	recheckInterval = time.Hour      // of an unchanged issue: somebody may have deleted or edited it
+	refusedInterval = 24 * time.Hour // after a repository took no issue
+	maxTasks        = 200            // of each list
+	maxLessons      = 5              // latest lessons
+	costWeeks       = 12             // on which the forecast is based
 )
 
 // Dashboards updates the dashboards of all repositories. It is safe for concurrent use.
@@ -53,9 +54,10 @@ type Dashboards struct {
 
 // lastIssue is the dashboard of a repository as last written or found.
 type lastIssue struct {
-	number int // of the issue
-	body   string
-	at     time.Time
+	number  int // of the issue
+	body    string
+	at      time.Time
+	refused bool // the repository can't have one: it is archived, say, or its issues are turned off
 }
 
 // New returns the dashboards of all repositories.
@@ -95,27 +97,50 @@ func (d *Dashboards) update(ctx context.Context, installation int64, repo sia.Re
 	if err != nil || !read || !set.Dashboard {
 		return err
 	}
+	d.mu.Lock()
+	last := d.last[repo.ID]
+	d.mu.Unlock()
+	age := d.now().Sub(last.at)
+	if !force && last.refused && age < refusedInterval {
+		return nil
+	}
 	view, err := d.view(ctx, installation, repo)
 	if err != nil {
 		return err
 	}
 	body := render.BoardBody(view, d.links)
-	d.mu.Lock()
-	last := d.last[repo.ID]
-	d.mu.Unlock()
-	if !force && last.body == body && d.now().Sub(last.at) < recheckInterval {
+	if !force && last.body == body && age < recheckInterval {
 		return nil
 	}
-	number, err := d.github.Repo(installation, repo).EnsureIssue(ctx, last.number, github.NewIssue{
+	next := lastIssue{body: body, at: d.now()}
+	next.number, next.refused, err = d.write(ctx, installation, repo, last.number, body)
+	if err == nil || next.refused {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.last[repo.ID] = next
+	}
+	return err
+}
+
+// write writes a dashboard, and returns the issue's number. The repository has refused it if it can't have an issue, or
+// for any other reason that another try does not change: each try would count as a write to GitHub.
+func (d *Dashboards) write(
+	ctx context.Context, installation int64, repo sia.Repo, known int, body string,
+) (number int, refused bool, err error) {
+	r := d.github.Repo(installation, repo)
+	if known == 0 {
+		now, err := r.ByID(ctx)
+		if err != nil || now.Archived || now.IssuesOff {
+			return 0, err == nil || sia.IsPermanent(err), err
+		}
+	}
+	number, err = r.EnsureIssue(ctx, known, github.NewIssue{
 		Marker: render.BoardMarker(repo.ID).String(), Title: render.BoardTitle, Body: body,
 	})
 	if err != nil {
-		return err
+		number = known
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.last[repo.ID] = lastIssue{number: number, body: body, at: d.now()}
-	return nil
+	return number, sia.IsPermanent(err), err
 }
 
 // view gathers the content of a dashboard.
