@@ -101,7 +101,8 @@ func (h *hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case folder == "users/sia[bot]":
 		answer(http.StatusOK, json.RawMessage(`{"id":77,"login":"sia[bot]","type":"Bot"}`))
 	case strings.HasPrefix(folder, "repositories/") && !strings.Contains(r.URL.Path, "/issues"):
-		answer(http.StatusOK, json.RawMessage(`{"id":1,"name":"r1","full_name":"octo/r1","owner":{"login":"octo"}`+h.repo+`}`))
+		answer(http.StatusOK, json.RawMessage(`{"id":1,"name":"r1","full_name":"octo/r1","owner":{"login":"octo"}`+
+			h.repo+`}`))
 	case number > len(h.bodies):
 		answer(http.StatusNotFound, map[string]string{"message": "Not Found"})
 	case number != 0:
@@ -165,5 +166,31 @@ func TestRefusedDashboards(t *testing.T) {
 				t.Errorf("there are %d when the repositories can have one: %v", len(h.bodies), err)
 			}
 		})
+	}
+}
+
+// A dashboard whose text somebody replaced, marker included, is written again, also after a restart and when it can't
+// be found any more by a search. One that nobody knows yet is the one that an event is about.
+func TestReplacedDashboards(t *testing.T) {
+	t.Parallel()
+	h := newHub(t, 1)
+	repo := sia.Repo{ID: 1, Owner: "octo", Name: "r1"}
+	check(t, h.boards().All(t.Context()))
+	text := h.bodies[0]
+	for _, d := range []*Dashboards{h.boards(), h.boards()} {
+		for range 2 {
+			h.bodies[0] = "Buy now."
+			h.now = h.now.Add(recheckInterval)
+			check(t, d.All(t.Context()))
+		}
+	}
+	if h.posts != 1 || h.bodies[0] != text {
+		t.Errorf("%d were opened, and the first reads:\n%s", h.posts, h.bodies[0])
+	}
+	h.bodies = []string{"An issue of somebody.", "Buy now."}
+	check(t, h.store.SaveDashboard(t.Context(), repo.ID, 0)) // as before its number was stored
+	check(t, h.boards().Refresh(t.Context(), 3, repo, 2))
+	if n, err := h.store.Dashboard(t.Context(), repo.ID); n != 2 || err != nil || h.bodies[1] != text || h.posts != 1 {
+		t.Errorf("it is issue %d, %v; %d were opened", n, err, h.posts)
 	}
 }
