@@ -181,7 +181,7 @@ func (d *Dashboards) view(ctx context.Context, installation int64, repo sia.Repo
 	}
 	if halted {
 		v.Halted = cmp.Or(halt.Reason, string(halt.Scope))
-		v.Lifts = halt.Scope == sia.RepositoryHalt(repo.ID)
+		v.Lifts = halt.Scope == sia.RepositoryHalt(repo.ID) && !halt.Actor().Operator
 	}
 	now := d.now().UTC()
 	month := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)

@@ -225,7 +225,7 @@ func (c *doctorServerCmd) checkDatabase(ctx context.Context, e *cli.Env, onRunne
 	all = append(all, runners...)
 	for _, h := range halts {
 		all = append(all, doctorFinding{What: "paused", OK: true, Weaker: true, Detail: h.Reason + ", since " +
-			h.At.Local().Format(time.DateTime), Fix: h.Scope.LiftedBy()})
+			h.At.Local().Format(time.DateTime), Fix: h.Scope.LiftedBy(h.Actor().Operator)})
 	}
 	return all
 }
