@@ -90,8 +90,8 @@ func TestPauseEverything(t *testing.T) {
 	}
 }
 
-// Nobody in a repository lifts or replaces its pause by the operator, neither by a command nor by a box of the dashboard,
-// which has none.
+// Nobody in a repository lifts or replaces its pause by the operator, neither by a command nor by a box of the
+// dashboard, which has none.
 func TestOperatorsPause(t *testing.T) {
 	t.Parallel()
 	s, task, number := board(t, "escalate-tick")
