@@ -90,7 +90,8 @@ func setUpFirst(e *cli.Env, config app.Config, o *app.Options) (_ app.Config, re
 	e.Logger.InfoContext(e.Ctx, "waiting for set-up", "webhooks", front.Addr().String()+"/webhook", "setup",
 		"http://"+front.PrivateAddr().String()+setup.Path)
 	made, err := app.SetUp(e.Ctx, config, app.SetUpOptions{Front: front, Invitation: o.Invited, Serves: true,
-		NewLink: func() { printLink("The last address has expired. Set-up has another one") }, Logger: e.Logger, Now: time.Now})
+		NewLink: func() { printLink("The last address has expired. Set-up has another one") },
+		Logger:  e.Logger, Now: time.Now})
 	if o.Invited != nil {
 		o.Invited.Drop()
 	}
