@@ -125,7 +125,7 @@ func TestNewTokenIsNotKnownYet(t *testing.T) {
 func TestBadKeyIsSaidPlainly(t *testing.T) {
 	w := start(t, "/", func(c *Config) { c.AppID = 8 }) // the key belongs to app 7
 	_, err := w.repo().Issue(context.Background(), 12)
-	if !sia.IsPermanent(err) || !strings.Contains(err.Error(), "check the app id and private key") {
+	if !sia.IsOutage(err) || !strings.Contains(err.Error(), "check the app id and private key") {
 		t.Errorf("got %v", err)
 	}
 }

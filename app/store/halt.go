@@ -21,6 +21,11 @@ type Halt struct {
 	At     time.Time
 }
 
+// Actor returns who made the halt: a user, the server's operator, or GitHub.
+func (h Halt) Actor() sia.Actor {
+	return sia.Actor{Login: h.By, Operator: h.By == "" && !isSuspension(h.Scope)}
+}
+
 // Halt pauses every task of a scope that has not ended, and prevents others from starting
 // until [HaltStore.Lift]. Running attempts are stopped, and their progress is saved. It may be
 // called while a server runs, which obeys immediately, or while none runs. tasks is the number
@@ -161,8 +166,7 @@ func (s *HaltStore) applyToScope(
 	if err != nil {
 		return 0, err
 	}
-	who := sia.Actor{Login: by, Operator: by == "" && !isSuspension(scope)}
-	return s.applyTo(ctx, open, string(scope), who, at, fact)
+	return s.applyTo(ctx, open, string(scope), Halt{Scope: scope, By: by}.Actor(), at, fact)
 }
 
 // openIn returns the filter of the tasks of a scope that have not ended.

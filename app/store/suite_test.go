@@ -54,6 +54,7 @@ func runSuite(t *testing.T, url func(t testing.TB) string) {
 		{"Surfaces", testSurfaces},
 		{"Installations", testInstallations},
 		{"Settings", testSettings},
+		{"Dashboards", testDashboards},
 		{"RepositoryNamed", testRepositoryNamed},
 		{"Starts", testStarts},
 		{"Halt", testHalt},

@@ -29,11 +29,11 @@ func readIssueComment(payload any, r meta) ([]sia.Intent, *administration) {
 	}
 	switch e.GetAction() {
 	case "created":
-		return answerBoardStarts(FromComment(in, c2, r.slug), isBoard(e.GetIssue(), r)), nil
+		return answerBoardStarts(FromComment(in, c2, r.slug), isBoard(e.GetIssue(), r, "")), nil
 	case "edited":
 		if !c2.ByApp {
 			all := fromEdit(FromComment(in, c2, r.slug), c2.Body, r.slug, e.GetChanges().GetBody(), c.GetUser().GetLogin())
-			return answerBoardStarts(all, isBoard(e.GetIssue(), r)), nil
+			return answerBoardStarts(all, isBoard(e.GetIssue(), r, "")), nil
 		}
 		if _, marked := render.ParseMarker(c2.Body); c2.ByApp && marked {
 			in.Refs = []string{sia.IssueRef(c2.Issue)}

@@ -464,7 +464,7 @@ func (t *intentRun) halted(ctx context.Context) (string, error) {
 	if err != nil || !is {
 		return "", err
 	}
-	return strings.TrimRight(h.Reason, ".") + "; " + h.Scope.LiftedBy(), nil
+	return strings.TrimRight(h.Reason, ".") + "; " + h.Scope.LiftedBy(h.Actor().Operator), nil
 }
 
 // apply applies the event to its tasks, or answers a command that has none.
