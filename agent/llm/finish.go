@@ -2,6 +2,7 @@ package llm
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 )
 
@@ -26,6 +27,9 @@ var failures = map[string]ErrorKind{
 	"abort": KindOverloaded, "malformed_function_call": KindMalformed, "unexpected_tool_call": KindMalformed,
 	"function_call_filter: malformed_function_call": KindMalformed,
 }
+
+// errWithheld means that the provider's filter left nothing of an answer.
+var errWithheld = errors.New("the model's provider withheld the answer (content filter)")
 
 // newResponse converts an answer to req; limit is the maximum number of tokens that it could have.
 func (c *Client) newResponse(a *answer, s responseMeta, req Request, d Protocol, limit int) (Response, *Error) {
