@@ -220,7 +220,7 @@ func TestCancelCutsTheStream(t *testing.T) {
 }
 
 // streams serves raw bodies as streams.
-func streams(t *testing.T, body string) *llm.Client {
+func streams(t *testing.T, body string, change ...func(*llm.Config)) *llm.Client {
 	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
@@ -228,7 +228,7 @@ func streams(t *testing.T, body string) *llm.Client {
 		io.WriteString(w, body)
 	}))
 	t.Cleanup(srv.Close)
-	c, _ := dial(t, srv.URL)
+	c, _ := dial(t, srv.URL, change...)
 	return c
 }
 
@@ -369,6 +369,97 @@ func TestNamesOfTools(t *testing.T) {
 		}
 		if err != nil || got != tt.want {
 			t.Errorf("%s: %q, want %q: %v", name, got, tt.want, err)
+		}
+	}
+}
+
+// Calls of different tools are different calls, even if an endpoint gives them the same ID.
+func TestRepeatedIDs(t *testing.T) {
+	chat := func(piece string) string { return `{"choices":[{"index":0,"delta":{"tool_calls":[` + piece + `]}}]}` }
+	const chatEnd = `{"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}`
+	item := func(kind string, index int, id, name, args string) string {
+		return fmt.Sprintf(`{"type":"response.output_item.%s","output_index":%d,"item":{"type":"function_call","id":%q,`+
+			`"call_id":"call_0","name":%q,"arguments":%q}}`, kind, index, id, name, args)
+	}
+	delta := func(index int, args string) string {
+		return fmt.Sprintf(`{"type":"response.function_call_arguments.delta","item_id":"fc_0","output_index":%d,"delta":%q}`,
+			index, args)
+	}
+	const responsesEnd = `{"type":"response.completed","response":{"status":"completed","output":[` +
+		`{"type":"function_call","call_id":"call_0","name":"delete","arguments":"{\"path\":\"old.go\"}"},` +
+		`{"type":"function_call","call_id":"call_0","name":"read","arguments":"{\"path\":\"main.go\"}"}]}}`
+	for name, events := range map[string][]string{
+		"chat, whole": {chat(`{"index":0,"id":"call_0","function":{"name":"delete","arguments":"{\"path\":\"old.go\"}"}},` +
+			`{"index":1,"id":"call_0","function":{"name":"read","arguments":"{\"path\":\"main.go\"}"}}`), chatEnd},
+		"chat, without an index": {
+			chat(`{"id":"call_0","function":{"name":"delete","arguments":"{\"path\":"}}`),
+			chat(`{"id":"call_0","function":{"arguments":"\"old.go\"}"}}`),
+			chat(`{"id":"call_0","function":{"name":"read","arguments":"{\"path\":"}}`),
+			chat(`{"id":"call_0","function":{"arguments":"\"main.go\"}"}}`), chatEnd},
+		"chat, one index": {
+			chat(`{"index":0,"id":"call_0","function":{"name":"delete","arguments":"{\"path\":\"old.go\"}"}}`),
+			chat(`{"index":0,"id":"call_0","function":{"name":"read","arguments":"{\"path\":"}}`),
+			chat(`{"index":0,"id":"call_0","function":{"name":"read","arguments":"\"main.go\"}"}}`), chatEnd},
+		"responses": {item("done", 0, "fc_1", "delete", `{"path":"old.go"}`),
+			item("done", 1, "fc_2", "read", `{"path":"main.go"}`), responsesEnd},
+		"responses, in pieces": {item("added", 0, "fc_0", "delete", ""), item("added", 1, "fc_0", "read", ""),
+			delta(0, `{"path":"old.go"}`), delta(1, `{"path":`), delta(1, `"main.go"}`), responsesEnd},
+	} {
+		protocol := llm.ProtocolChat
+		if strings.HasPrefix(name, "responses") {
+			protocol = llm.ProtocolResponses
+		}
+		want := []llm.ToolCall{{ID: "call_0", Name: "delete", Arguments: `{"path":"old.go"}`},
+			{Name: "read", Arguments: `{"path":"main.go"}`}}
+		resp, err := streams(t, "data: "+strings.Join(events, "\n\ndata: ")+"\n\n", func(c *llm.Config) {
+			c.Protocol = protocol
+		}).Complete(t.Context(), ask("x"))
+		got := resp.Message.ToolCalls
+		if err != nil || len(got) != 2 || got[1].ID == "call_0" {
+			t.Errorf("%s: %+v: %v", name, got, err)
+			continue
+		}
+		want[1].ID = got[1].ID
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s: calls (-want +got):\n%s", name, d)
+		}
+	}
+}
+
+// Each call is one call, even if a later event gives it another ID (https://github.com/vllm-project/vllm/pull/47916).
+func TestRenumberedCalls(t *testing.T) {
+	call := func(id, name, args string) string {
+		return fmt.Sprintf(`{"type":"function_call","call_id":%q,"name":%q,"arguments":%q}`, id, name, args)
+	}
+	event := func(kind string, index int, item string) string {
+		return fmt.Sprintf(`{"type":"response.output_item.%s","output_index":%d,"item":%s}`, kind, index, item)
+	}
+	end := func(items ...string) string {
+		return `{"type":"response.completed","response":{"status":"completed","output":[` + strings.Join(items, ",") + `]}}`
+	}
+	a, b := `{"path":"a"}`, `{"path":"b"}`
+	for name, tt := range map[string]struct {
+		events []string
+		want   []llm.ToolCall
+	}{
+		"in the last event": {[]string{event("done", 0, call("c1", "read", a)), event("done", 1, call("c2", "read", b)),
+			end(call("x1", "read", a), call("x2", "read", b))}, []llm.ToolCall{{"c1", "read", a}, {"c2", "read", b}}},
+		"in the last event, in another order": {[]string{event("done", 0, call("c1", "read", a)),
+			event("done", 1, call("c2", "list", "{}")), end(call("x2", "list", "{}"), call("x1", "read", a))},
+			[]llm.ToolCall{{"c1", "read", a}, {"c2", "list", "{}"}}},
+		"in the last event, with one more": {[]string{event("done", 0, call("c1", "read", a)),
+			end(call("x1", "read", a), call("x2", "read", b))}, []llm.ToolCall{{"c1", "read", a}, {"x2", "read", b}}},
+		"at its end": {[]string{event("added", 0, call("c1", "read", "")), event("done", 0, call("d1", "read", a)),
+			event("added", 0, call("c2", "read", "")), event("done", 0, call("d2", "read", b)),
+			end(call("x1", "read", a), call("x2", "read", b))}, []llm.ToolCall{{"c1", "read", a}, {"c2", "read", b}}},
+		"only listed at the end": {[]string{event("done", 0, call("c1", "read", a)),
+			end(call("c1", "read", a), call("c2", "read", b))}, []llm.ToolCall{{"c1", "read", a}, {"c2", "read", b}}},
+	} {
+		resp, err := streams(t, "data: "+strings.Join(tt.events, "\n\ndata: ")+"\n\n", func(c *llm.Config) {
+			c.Protocol = llm.ProtocolResponses
+		}).Complete(t.Context(), ask("x"))
+		if d := cmp.Diff(tt.want, resp.Message.ToolCalls); d != "" || err != nil {
+			t.Errorf("%s: %v, calls (-want +got):\n%s", name, err, d)
 		}
 	}
 }
