@@ -141,8 +141,9 @@ func (a *answer) visibleParts() int {
 }
 
 // usedTokens returns the usage of an answer that broke off, as counted by the endpoint or else estimated. An answer
-// that never started costs nothing.
-func (a *answer) usedTokens(req Request) Usage {
+// without output costs nothing if the endpoint refused it, and its prompt if the endpoint accepted the request and was
+// lost before it said more.
+func (a *answer) usedTokens(req Request, lost bool) Usage {
 	switch {
 	case a.usage != nil && a.usage.Input > 0:
 		u := *a.usage
@@ -151,7 +152,10 @@ func (a *answer) usedTokens(req Request) Usage {
 			u.Estimated = true
 		}
 		return u
-	case !a.started:
+	case a.started:
+	case lost:
+		return Usage{Input: req.Tokens(), Estimated: true}
+	default:
 		return Usage{}
 	}
 	return Usage{Input: req.Tokens(), Output: a.estimatedOutput(), Estimated: true}

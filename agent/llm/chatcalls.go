@@ -37,8 +37,8 @@ func (r *chatReader) call(p chatCall) error {
 
 // callOf returns the call that a piece belongs to, normally by index. Servers that omit the index, or repeat it, give
 // each call an ID, or at least a name. A repeated name does not start a new call, nor does a repeated ID at another
-// index (https://github.com/mudler/LocalAI/issues/9722), unless the name is another one: some servers give several calls
-// the same ID (https://github.com/HKUDS/nanobot/pull/3943). Pieces without a name then belong to the last of them.
+// index (https://github.com/mudler/LocalAI/issues/9722) with the same name: some servers give several calls the same ID
+// (https://github.com/HKUDS/nanobot/pull/3943). Pieces without a name then belong to the last of them.
 func (r *chatReader) callOf(p chatCall) (call *partialCall, err error) {
 	index := len(r.calls) - 1
 	switch {

@@ -53,13 +53,15 @@ func TestBrokenStream(t *testing.T) {
 		fault scripted.Fault
 		kind  llm.ErrorKind // if it never completes
 		tries int
-		free  bool
+		lost  string // what is charged for a broken try
 	}{
-		"cut":             {scripted.Fault{Reset: true, After: 3}, llm.KindNetwork, 5, false},
-		"an error event":  {scripted.Fault{After: 3}, llm.KindOverloaded, 5, false},
-		"silence":         {scripted.Fault{Stall: true, After: 3}, llm.KindTimeout, 2, false},
-		"silence at once": {scripted.Fault{Stall: true}, llm.KindTimeout, 2, true},
-		"never began":     {scripted.Fault{Reset: true, After: 1}, llm.KindNetwork, 5, true},
+		"cut":                       {scripted.Fault{Reset: true, After: 3}, llm.KindNetwork, 5, "prompt, output"},
+		"an error event":            {scripted.Fault{After: 3}, llm.KindOverloaded, 5, "prompt, output"},
+		"silence":                   {scripted.Fault{Stall: true, After: 3}, llm.KindTimeout, 2, "prompt, output"},
+		"silence without an answer": {scripted.Fault{Stall: true}, llm.KindTimeout, 2, ""},
+		"silence before the output": {scripted.Fault{Stall: true, After: 1}, llm.KindTimeout, 2, "prompt"},
+		"cut before the output":     {scripted.Fault{Reset: true, After: 1}, llm.KindNetwork, 5, "prompt"},
+		"an error at once":          {scripted.Fault{After: 1}, llm.KindOverloaded, 5, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -71,7 +73,9 @@ func TestBrokenStream(t *testing.T) {
 			if err != nil || resp.Message.Content != "one two three four five six" || len(clk.slept) != 1 {
 				t.Fatalf("got %q, %v after %v", resp.Message.Content, err, clk.slept)
 			}
-			if lost := resp.Lost; lost.Estimated == tt.free || (lost.Output > 0) == tt.free || (lost.USD > 0) == tt.free {
+			pays := tt.lost != ""
+			if lost := resp.Lost; lost.Estimated != pays || (lost.Input > 0) != pays || (lost.USD > 0) != pays ||
+				(lost.Output > 0) != strings.Contains(tt.lost, "output") {
 				t.Errorf("lost: %+v", lost)
 			}
 			if got := resp.Spent(); got.Input != resp.Usage.Input+resp.Lost.Input || got.USD < resp.Usage.USD {
@@ -84,8 +88,8 @@ func TestBrokenStream(t *testing.T) {
 			if !errors.As(err, &e) || e.Kind != tt.kind || len(srv.Requests()) != tt.tries || e.Advice() == "" {
 				t.Fatalf("%d requests, error %v", len(srv.Requests()), err)
 			}
-			if (resp.Lost.USD > 0) == tt.free {
-				t.Errorf("of %d tries nothing was lost: %+v", tt.tries, resp.Lost)
+			if lost := resp.Lost; (lost.USD > 0) != pays {
+				t.Errorf("lost in %d tries: %+v", tt.tries, lost)
 			}
 		})
 	}
@@ -382,8 +386,8 @@ func TestRepeatedIDs(t *testing.T) {
 			`"call_id":"call_0","name":%q,"arguments":%q}}`, kind, index, id, name, args)
 	}
 	delta := func(index int, args string) string {
-		return fmt.Sprintf(`{"type":"response.function_call_arguments.delta","item_id":"fc_0","output_index":%d,"delta":%q}`,
-			index, args)
+		return fmt.Sprintf(`{"type":"response.function_call_arguments.delta","item_id":"fc_0","output_index":%d,`+
+			`"delta":%q}`, index, args)
 	}
 	const responsesEnd = `{"type":"response.completed","response":{"status":"completed","output":[` +
 		`{"type":"function_call","call_id":"call_0","name":"delete","arguments":"{\"path\":\"old.go\"}"},` +
