@@ -456,6 +456,11 @@ func TestCacheIsBooked(t *testing.T) {
 				`"cache_read_input_tokens":60,"cache_creation_input_tokens":30,"output_tokens":1}}}` + "\n\n" +
 				`data: {"type":"message_delta","usage":{"output_tokens":5}}` + "\n\n" + `data: {"type":"message_stop"}` + "\n\n",
 			gateway.Usage{Input: 100, Cached: 60, Written: 30, Output: 5}},
+		"chat, more than can be": {"/v1/chat/completions", "application/json",
+			`{"usage":{"prompt_tokens":100,"completion_tokens":9000000}}`, gateway.Usage{Input: 100, Output: 4 * 8192}},
+		"chat, a total that can't be": {"/v1/chat/completions", "application/json",
+			`{"usage":{"prompt_tokens":100,"completion_tokens":5,"total_tokens":900000000000}}`,
+			gateway.Usage{Input: 100, Output: 5}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -146,7 +146,7 @@ func (a *answer) visibleParts() int {
 func (a *answer) usedTokens(req Request, lost bool) Usage {
 	switch {
 	case a.usage != nil && a.usage.Input > 0:
-		u := *a.usage
+		u := a.reported(req.MaxOutput)
 		if u.Output == 0 || !a.ended { // the endpoint has not counted all of it
 			u.Output = max(u.Output, a.estimatedOutput())
 			u.Estimated = true
@@ -159,6 +159,16 @@ func (a *answer) usedTokens(req Request, lost bool) Usage {
 		return Usage{}
 	}
 	return Usage{Input: req.Tokens(), Output: a.estimatedOutput(), Estimated: true}
+}
+
+// reported returns the usage that the endpoint reports for an answer of at most limit tokens, with a bound on the
+// output.
+func (a *answer) reported(limit int) Usage {
+	u := *a.usage
+	if u.Output > usage.MaxOutput(limit) {
+		u.Output, u.Estimated = max(usage.MaxOutput(limit), a.estimatedOutput()), true
+	}
+	return u
 }
 
 func (a *answer) estimatedOutput() int {

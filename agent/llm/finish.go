@@ -55,7 +55,7 @@ func (c *Client) newResponse(a *answer, s responseMeta, req Request, d Protocol,
 	}
 	c.addCalls(a, &resp, req)
 	if a.usage != nil {
-		resp.Usage = *a.usage
+		resp.Usage = a.reported(limit)
 	}
 	// An endpoint that does not report usage must not appear free.
 	if u := &resp.Usage; u.Input == 0 {

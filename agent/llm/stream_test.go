@@ -491,6 +491,27 @@ func TestArgumentsThatAreNotQuiteJSON(t *testing.T) {
 	}
 }
 
+// An output far beyond the requested maximum is not charged as reported.
+func TestImplausibleOutput(t *testing.T) {
+	for name, tt := range map[string]struct {
+		end  string // of the stream
+		lost bool
+	}{
+		"complete":   {"data: [DONE]\n\n", false},
+		"broken off": {`data: {"error":{"message":"overloaded","code":503}}` + "\n\n", true},
+	} {
+		body := `data: {"choices":[{"index":0,"delta":{"content":"hi"}}],"usage":{"prompt_tokens":100,` +
+			`"completion_tokens":9000000}}` + "\n\n" + tt.end
+		resp, err := streams(t, body, func(c *llm.Config) {
+			c.Price, c.Retries = llm.Price{Input: 1, Output: 25}, -1
+		}).Complete(t.Context(), ask("x"))
+		u := resp.Spent()
+		if (err != nil) != tt.lost || u.Input != 100 || u.Output != 4*llm.DefaultMaxOutput || !u.Estimated || u.USD > 1 {
+			t.Errorf("%s: %+v: %v", name, u, err)
+		}
+	}
+}
+
 // A refusal in the protocol's field is a withheld answer, not text of the model.
 func TestRefusal(t *testing.T) {
 	for protocol, body := range map[llm.Protocol]string{
