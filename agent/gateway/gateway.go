@@ -30,6 +30,8 @@ const (
 	defaultBeginTimeout = 10 * time.Minute // default of Config.Begin
 	writeTimeout        = time.Minute      // for the program to read a piece of an answer
 	bytesPerToken       = 3                // below the real value, so that estimates are not too low
+	tokensPerImage      = 5_000            // above the real value
+	defaultWindow       = 200_000          // default of Config.Window
 )
 
 // Usage is the usage of a call.
@@ -52,8 +54,8 @@ var ErrUnavailable = errors.New("ask again")
 // Meter controls the budget. Its methods may be called concurrently.
 type Meter interface {
 	// Reserve decides whether a call may be made, and the maximum length of its answer. prompt is the estimated prompt in
-	// tokens, want the number of tokens that the program requested, or 0. An error refuses the call, with a message for
-	// users; if it wraps ErrUnavailable, only temporarily.
+	// tokens, at least Config.Window if it has a document; want is the number of tokens that the program requested, or 0.
+	// An error refuses the call, with a message for users; if it wraps ErrUnavailable, only temporarily.
 	Reserve(prompt, want int) (Call, error)
 	// Settle ends a reservation with the usage of the call: zero if the endpoint refused it or was not reached, or the
 	// whole reservation if the usage is unknown.
@@ -65,6 +67,7 @@ type Config struct {
 	Upstream string       // base URL of the endpoint, such as https://api.openai.com/v1
 	Key      string       // API key; "": none
 	Model    string       // the only allowed model
+	Window   int          // its context window in tokens, which a document may fill; 0: 200,000
 	Token    string       // the program's API key for the gateway, unique to the attempt
 	Meter    Meter        // required
 	Room     *Room        // shared capacity; nil: its own
@@ -112,6 +115,7 @@ func New(c Config) (*Gateway, error) {
 	if c.Room == nil {
 		c.Room = &Room{}
 	}
+	c.Window = cmp.Or(c.Window, defaultWindow)
 	c.Begin = cmp.Or(c.Begin, defaultBeginTimeout)
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
@@ -188,7 +192,7 @@ func (g *Gateway) call(w http.ResponseWriter, r *http.Request, p protocol) {
 			fmt.Sprintf("this attempt asks the model %q and no other; the request names %.100q", g.Model, q.model))
 		return
 	}
-	call, err := g.Meter.Reserve(len(body)/bytesPerToken, q.want)
+	call, err := g.Meter.Reserve(q.prompt(len(body), g.Window), q.want)
 	switch {
 	case errors.Is(err, ErrUnavailable):
 		w.Header().Set("Retry-After", "1")
