@@ -47,7 +47,7 @@ func (c *Client) newResponse(a *answer, s responseMeta, req Request, d Protocol,
 		resp.Message.Content, resp.Finish = joinSurrogates(a.refusal.String()), FinishContentFilter
 	}
 	if len(a.calls) == 0 {
-		cut := resp.Finish == FinishLength || a.usage != nil && limit > 0 && a.usage.Output >= limit
+		cut := resp.Finish == "" || resp.Finish == FinishLength || a.usage != nil && limit > 0 && a.usage.Output >= limit
 		resp.Unread = a.readTextCalls(&resp.Message, req.Tools, cut)
 	}
 	if len(a.calls) == 0 && resp.Message.Content == "" && a.callsInReasoning(req.Tools) {
@@ -113,12 +113,12 @@ func (a *answer) isAtLimit(limit int) bool {
 	return a.usage != nil && limit > 0 && a.usage.Output == limit
 }
 
-// isCutShort reports whether an answer has reached its limit and ends within a call. Ollama and others report "stop" or
-// "tool_calls" for that.
+// isCutShort reports whether an answer ends within a call: it has reached its limit, which Ollama and others report as
+// "stop" or "tool_calls", or it has no finish reason, which some servers omit also if the answer is complete.
 func (a *answer) isCutShort(calls []ToolCall, limit int) bool {
-	if len(calls) == 0 || a.usage == nil || limit <= 0 || a.usage.Output < limit {
+	if len(calls) == 0 || a.finish != "" && (a.usage == nil || limit <= 0 || a.usage.Output < limit) {
 		return false
 	}
 	last := calls[len(calls)-1].Arguments
-	return last != "" && !json.Valid([]byte(last))
+	return last != "" && !json.Valid([]byte(plainArguments(last, true)))
 }

@@ -470,7 +470,7 @@ func TestRenumberedCalls(t *testing.T) {
 
 // Arguments that are almost JSON are repaired if unambiguous, but not if the answer was cut off.
 func TestArgumentsThatAreNotQuiteJSON(t *testing.T) {
-	for _, tt := range []struct{ args, finish, want string }{
+	for _, tt := range []struct{ args, finish, want string }{ // finish "": there is none
 		{"{\"path\": \"a\", \"old\": \"x\n\"}", "tool_calls", `{"path":"a","old":"x\n"}`},
 		{`{"path": "a"}}</tool_call>`, "tool_calls", `{"path":"a"}`},
 		{`{"path": "a",}`, "tool_calls", `{"path":"a"}`},
@@ -481,12 +481,20 @@ func TestArgumentsThatAreNotQuiteJSON(t *testing.T) {
 		{`{"path": "a"`, "length", `{"path": "a"`},
 		{`{"path": "a"} and so on`, "tool_calls", `{"path": "a"} and so on`},
 		{`{"path": "a" "b"}`, "tool_calls", `{"path": "a" "b"}`},
+		{`{"path": "a", "from": 12`, "", `{"path": "a", "from": 12`},
+		{`{"path": "a", "from": 12}`, "", `{"path": "a", "from": 12}`},
+		{"```json\n{\"path\": \"a\",}\n```", "", `{"path":"a"}`},
+		{``, "", ``},
 	} {
 		body := fmt.Sprintf(`data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","function":`+
 			`{"name":"read","arguments":%q}}]},"finish_reason":%q}]}`+"\n\ndata: [DONE]\n\n", tt.args, tt.finish)
 		resp, err := streams(t, body).Complete(t.Context(), ask("x"))
 		if err != nil || len(resp.Message.ToolCalls) != 1 || resp.Message.ToolCalls[0].Arguments != tt.want {
 			t.Errorf("%s, %s: %v, want %s: %v", tt.args, tt.finish, resp.Message.ToolCalls, tt.want, err)
+		}
+		cut := tt.finish == "" && tt.want != "" && !json.Valid([]byte(tt.want))
+		if cut != (resp.Finish == llm.FinishLength) && tt.finish != "length" {
+			t.Errorf("%s, %s: it ends by %q", tt.args, tt.finish, resp.Finish)
 		}
 	}
 }
@@ -508,6 +516,22 @@ func TestImplausibleOutput(t *testing.T) {
 		u := resp.Spent()
 		if (err != nil) != tt.lost || u.Input != 100 || u.Output != 4*llm.DefaultMaxOutput || !u.Estimated || u.USD > 1 {
 			t.Errorf("%s: %+v: %v", name, u, err)
+		}
+	}
+}
+
+// A call that was written as text is not completed if nothing says that the answer is complete.
+func TestTextCallWithoutAFinishReason(t *testing.T) {
+	for text, want := range map[string]int{
+		`[TOOL_CALLS]read{"path": "a", "lines": 12`:  0,
+		`[TOOL_CALLS]read{"path": "a", "lines": 12}`: 1,
+	} {
+		req := ask("x")
+		req.Tools = []llm.ToolSpec{readTool}
+		body := fmt.Sprintf(`data: {"choices":[{"index":0,"delta":{"content":%q}}]}`+"\n\ndata: [DONE]\n\n", text)
+		resp, err := streams(t, body).Complete(t.Context(), req)
+		if got := len(resp.Message.ToolCalls); err != nil || got != want || (resp.Unread == "") != (want == 1) {
+			t.Errorf("%s: %d calls, unread %q: %v", text, got, resp.Unread, err)
 		}
 	}
 }
