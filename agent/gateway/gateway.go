@@ -14,6 +14,7 @@ import (
 	"net/http/httptrace"
 	"net/url"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -27,6 +28,7 @@ import (
 const (
 	maxRequest          = 16 << 20         // bytes
 	maxAnswer           = 64 << 20         // bytes
+	maxError            = 1 << 20          // bytes of the text of an endpoint's error
 	defaultBeginTimeout = 10 * time.Minute // default of Config.Begin
 	writeTimeout        = time.Minute      // for the program to read a piece of an answer
 	bytesPerToken       = 3                // below the real value, so that estimates are not too low
@@ -394,6 +396,9 @@ func (g *Gateway) pass(w http.ResponseWriter, p protocol, resp *http.Response, c
 			w.Header().Set(name, v)
 		}
 	}
+	if resp.StatusCode >= 300 {
+		return Usage{}, g.passError(w, resp)
+	}
 	w.WriteHeader(resp.StatusCode)
 	count := &counter{stream: strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream"),
 		beside: p.path == MessagesPath}
@@ -417,10 +422,36 @@ func (g *Gateway) pass(w http.ResponseWriter, p protocol, resp *http.Response, c
 			break
 		}
 	}
-	if resp.StatusCode >= 300 {
-		return Usage{}, broke
-	}
 	return count.usage(call, whole), broke
+}
+
+// passError passes on an error without the API key, which some endpoints repeat, and reports whether it broke off. It
+// drops the text of one that is incomplete or too long, which may end within the key.
+func (g *Gateway) passError(w http.ResponseWriter, resp *http.Response) (broke bool) {
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxError+1))
+	if err != nil || len(text) > maxError {
+		text = nil
+	}
+	if key := strings.TrimSpace(g.Key); len(key) >= minSecret {
+		text = keyPattern(key).ReplaceAll(text, []byte("***"))
+	}
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout)) // a server's connection has one
+	w.WriteHeader(resp.StatusCode)
+	_, _ = w.Write(text) // the program may be gone
+	return err != nil && !errors.Is(err, context.Canceled)
+}
+
+// minSecret is the minimum size of an API key that is masked, in bytes. Endpoints without authentication are given "x",
+// "key" or "token", which are words in their errors.
+const minSecret = 6
+
+// keyPattern returns a pattern that matches a key, also within a string of JSON.
+func keyPattern(key string) *regexp.Regexp {
+	var b strings.Builder
+	for _, r := range key {
+		fmt.Fprintf(&b, `(?:\\?%s|\\u(?i:%04x))`, regexp.QuoteMeta(string(r)), r)
+	}
+	return regexp.MustCompile(b.String())
 }
 
 func (g *Gateway) note(failed string) {

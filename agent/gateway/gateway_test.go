@@ -493,6 +493,40 @@ func TestCacheIsBooked(t *testing.T) {
 	}
 }
 
+// An endpoint may repeat the key in an error, but the program does not get it.
+func TestErrorsDoNotHaveTheKey(t *testing.T) {
+	const secret = `sk-"a/b<c>-0123`
+	for _, c := range []struct{ key, body, want string }{
+		{secret, `bad key sk-"a/b<c>-0123.`, `bad key ***.`},
+		{secret, `{"error":{"message":"bad key sk-\"a/b<c>-0123."}}`, `{"error":{"message":"bad key ***."}}`},
+		{secret, `{"error":{"message":"bad key sk-\"a\/b\u003cc\u003E-0123."}}`, `{"error":{"message":"bad key ***."}}`},
+		{secret, `{"error":{"message":"\u0073k-\u0022a/b\u003Cc>-0123"}}`, `{"error":{"message":"***"}}`},
+		{secret, strings.Repeat("x", 32<<10-5) + secret + "!", strings.Repeat("x", 32<<10-5) + "***!"},
+		{secret, strings.Repeat(secret, 100_000), ""},
+		{"key", "a key is missing", "a key is missing"},
+		{"", "a key is missing", "a key is missing"},
+	} {
+		for _, status := range []int{401, 400, 503, 302} {
+			up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(status)
+				io.WriteString(w, c.body)
+			}))
+			g, err := gateway.New(gateway.Config{Upstream: up.URL, Key: c.key, Model: "m", Token: token,
+				Meter: &budgetMeter{}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			srv := httptest.NewServer(g)
+			got, text := ask(t, http.MethodPost, srv.URL+"/v1/chat/completions", `{"model":"m","stream":true}`)
+			srv.Close()
+			up.Close()
+			if got != status || text != c.want {
+				t.Errorf("%.100s: %d %.100s, want %.100s", c.body, got, text, c.want)
+			}
+		}
+	}
+}
+
 // Images and documents are reserved for what they may cost, not by their size.
 func TestReservationOfImagesAndDocuments(t *testing.T) {
 	const window = 150_000
