@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -158,6 +159,30 @@ func TestClosedAndStartedAgain(t *testing.T) {
 	s.Wait(5 * time.Minute)
 	if now := s.Task(n); now.State != sia.Passed || now.Pull.Number == before.Pull.Number {
 		t.Errorf("in the end the task is %s with pull request #%d: %s", now.State, now.Pull.Number, now.Ended)
+	}
+}
+
+// TestDefaultSetupFails: code scanning's default setup fails for a reason outside the code, and GitHub runs it for
+// nobody again. SIA does not ask for that; a person may go on without it.
+// https://github.com/github/codeql-action/issues/3465
+func TestDefaultSetupFails(t *testing.T) {
+	t.Parallel()
+	s := storyNamed(t, "pass").Start(t)
+	check(t, s.Sim.SetActions(apptest.Repo, ghsim.Actions{Default: "name: CodeQL\non: dynamic\njobs:\n" +
+		"  analyze: {name: Analyze (go), steps: [{run: 'echo \"curl: (7) Failed to connect to github.com port 443: " +
+		"Connection timed out\"; exit 7'}]}\n"}))
+	n := openLabelled(t, s, apptest.Owner)
+	s.Settle()
+	task := s.Task(n)
+	if task.State != sia.Escalated || !strings.Contains(task.Escalation.Blocker, "GitHub lets nobody run it again") ||
+		!slices.Equal(task.Escalation.Waives, []string{"Analyze (go)"}) || task.Gate.Reruns != 0 {
+		t.Fatalf("the task is %s after %d re-runs: %v, %+v", task.State, task.Gate.Reruns, task.Gate.Explain,
+			task.Escalation)
+	}
+	for _, call := range s.Sim.Calls() {
+		if strings.HasSuffix(call.Path, "/rerun-failed-jobs") {
+			t.Errorf("it was asked for %s", call.Path)
+		}
 	}
 }
 

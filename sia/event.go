@@ -286,6 +286,13 @@ type (
 	Drafted struct {
 		Refused string `json:"refused,omitempty"` // why it can't, for people
 	}
+	// RerunRefused: GitHub refuses to run checks again.
+	RerunRefused struct {
+		SHA    SHA     `json:"sha"`
+		Runs   []int64 `json:"runs"`           // ids of their workflow runs
+		Reason string  `json:"reason"`         // for people
+		Some   bool    `json:"some,omitempty"` // other checks are run again
+	}
 	// Judged: the gate's verdict on a commit.
 	Judged struct {
 		SHA      SHA            `json:"sha"`
@@ -522,6 +529,7 @@ const (
 	KEffectDelayed    Kind = "effect_delayed"
 	KFixStudied       Kind = "fix_studied"
 	KReadied          Kind = "readied"
+	KRerunRefused     Kind = "rerun_refused"
 	KDrafted          Kind = "drafted"
 	KUpdated          Kind = "updated"
 	KWatched          Kind = "watched"
@@ -570,6 +578,7 @@ func (Done) Kind() Kind             { return KDone }
 func (EffectFailed) Kind() Kind     { return KEffectFailed }
 func (EffectDelayed) Kind() Kind    { return KEffectDelayed }
 func (Readied) Kind() Kind          { return KReadied }
+func (RerunRefused) Kind() Kind     { return KRerunRefused }
 func (Drafted) Kind() Kind          { return KDrafted }
 func (Updated) Kind() Kind          { return KUpdated }
 func (Watched) Kind() Kind          { return KWatched }
@@ -587,7 +596,7 @@ var facts = []Fact{
 	PullOpened{},
 	Judged{}, Diagnosed{}, Reviewed{}, Weighed{}, FinalReviewed{}, MemoryCommitted{}, CommentPosted{}, EscalationOpened{},
 	SyncDone{}, Done{}, EffectFailed{}, FixStudied{}, Readied{}, Drafted{}, Updated{}, Watched{},
-	Evidenced{}, TakenBack{},
+	Evidenced{}, TakenBack{}, RerunRefused{},
 }
 
 // MarshalJSON encodes the event and the kind of its fact.

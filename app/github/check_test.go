@@ -151,14 +151,16 @@ func TestRerunChecks(t *testing.T) {
 		`{"message":"This workflow is already running"}`)
 	w.json("POST /repos/acme/shop/actions/runs/11/rerun-failed-jobs", 404, `{"message":"Not Found"}`)
 	ctx := context.Background()
-	err := w.repo().Actions.RerunChecks(ctx, []CheckRun{
+	w.json("POST /repos/acme/shop/actions/runs/12/rerun-failed-jobs", 403,
+		`{"message":"This workflow run cannot be retried"}`)
+	_, err := w.repo().Actions.RerunChecks(ctx, []CheckRun{
 		{ID: 1, Name: "a", RunID: 9, JobID: 1}, {ID: 2, Name: "b", RunID: 9, JobID: 2},
 		{ID: 6, Name: "of another app, which GitHub forbids"},
 	})
 	if n := len(w.got("POST /repos")); err != nil || n != 1 {
 		t.Errorf("%d requests, %v", n, err)
 	}
-	err = w.repo().Actions.RerunChecks(ctx,
+	_, err = w.repo().Actions.RerunChecks(ctx,
 		[]CheckRun{{ID: 7, Name: "gone", RunID: 11}, {ID: 8, Name: "busy", RunID: 10}, {ID: 1, Name: "a", RunID: 9}})
 	if sia.IsPermanent(err) || sia.RetryAfter(err) != rerunRetryAfter ||
 		!strings.Contains(err.Error(), "run gone again") ||
@@ -168,7 +170,13 @@ func TestRerunChecks(t *testing.T) {
 	if n := len(w.got("POST /repos")); n != 4 {
 		t.Errorf("%d requests, want it to go on after a failure", n)
 	}
-	if err := w.repo().Actions.RerunChecks(ctx, nil); err != nil {
+	got, err := w.repo().Actions.RerunChecks(ctx,
+		[]CheckRun{{ID: 9, Name: "made by GitHub", RunID: 12}, {ID: 1, Name: "a", RunID: 9}})
+	if err != nil || got.Accepted != 1 || !slices.Equal(got.Refused, []int64{12}) ||
+		!strings.Contains(got.Why.Error(), "This workflow run cannot be retried") {
+		t.Errorf("refused %+v, %v", got, err)
+	}
+	if _, err := w.repo().Actions.RerunChecks(ctx, nil); err != nil {
 		t.Error(err)
 	}
 }

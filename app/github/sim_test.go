@@ -459,7 +459,9 @@ func TestLogsOnTheSimulator(t *testing.T) {
 	if !strings.Contains(string(b), "two") {
 		t.Errorf("log %s", b)
 	}
-	check(t, s.repo.Actions.RerunChecks(ctx, set.Runs))
+	if _, err := s.repo.Actions.RerunChecks(ctx, set.Runs); err != nil {
+		t.Fatal(err)
+	}
 	check(t, s.sim.WaitIdle(ctx))
 	if set, err = s.repo.Checks.Of(ctx, head); err != nil || len(set.Runs) != 2 {
 		t.Errorf("after the re-run: %+v, %v", set, err)

@@ -191,7 +191,8 @@ func (e *headEvidence) setBase(look github.Look) {
 // taskInput returns the part of the gate's input that comes from the task.
 func taskInput(t sia.Task, now time.Time) gate.Input {
 	return gate.Input{
-		Now: now, Settings: t.Settings.Checks, Since: t.Gate.Since, Reruns: t.Gate.Reruns, Doubted: t.Gate.Doubted,
+		Now: now, Settings: t.Settings.Checks, Since: t.Gate.Since, Reruns: t.Gate.Reruns,
+		Unrepeatable: t.Gate.Unrepeatable, Doubted: t.Gate.Doubted,
 		Accepted: slices.Contains(t.Accepted, t.Head), Weighing: currentWeighing(t), ByPerson: t.HeadBy != (sia.Actor{}),
 		Waived: t.Waived, Vouched: t.Vouched, Tests: gate.TestsOf(t),
 		Issue: t.Title + "\n\n" + t.Body, BaseBranch: t.BaseBranch,

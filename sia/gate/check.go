@@ -352,10 +352,22 @@ func (c check) source() string {
 	return "app " + c.app
 }
 
-// canRerun reports whether SIA can re-run a check: only jobs of GitHub Actions. GitHub forbids it for the check runs of
-// other apps, and those that a workflow creates through the API belong to another app, too.
+// notRerun returns why SIA can't run a check again, and whether nobody can; empty if SIA can. GitHub forbids it for the
+// check runs of other apps, and those that a workflow creates through the API belong to another app, too. It runs no
+// workflow again that it generated, and it may refuse others.
 // https://docs.github.com/en/rest/checks/runs#rerequest-a-check-run--status-codes
-func (c check) canRerun() bool { return c.workflowRun() != 0 }
+// https://github.com/github/codeql-action/issues/3465
+func (f *facts) notRerun(c check) (why string, final bool) {
+	switch {
+	case c.workflowRun() == 0:
+		return "GitHub lets only its own app and people run it again", false
+	case c.workflow != nil && c.workflow.isDynamic():
+		return "GitHub lets nobody run it again; a new commit starts it", true
+	case slices.Contains(f.Unrepeatable, c.workflowRun()):
+		return "GitHub refused to run it again", true
+	}
+	return "", false
+}
 
 // runUnfinished reports whether a check's workflow run has not completed: GitHub re-runs none of its jobs before that.
 // https://docs.github.com/en/rest/actions/workflow-runs#re-run-failed-jobs-from-a-workflow-run

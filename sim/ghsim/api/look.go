@@ -156,11 +156,17 @@ func (c *call) nodeOf(id string) (object, error) {
 
 // fileOf is a run's workflow file, and the repository that contains it.
 // https://docs.github.com/en/graphql/reference/actions#object-workflowrunfile
-func (c *call) fileOf(run *model.Run) object {
+func (c *call) fileOf(run *model.Run) any {
+	if run.Event.Name == model.Dynamic {
+		return nil
+	}
 	return object{"path": run.Path, "repositoryName": run.Source(c.repo).FullName()}
 }
 
 func (c *call) workflowPath(path string) string {
+	if generated, is := strings.CutPrefix(path, "dynamic/"); is {
+		return fmt.Sprintf("/%s/actions/workflows/%s", c.repo.FullName(), generated)
+	}
 	return fmt.Sprintf("/%s/actions/workflows/%s", c.repo.FullName(), path[strings.LastIndexByte(path, '/')+1:])
 }
 

@@ -69,6 +69,7 @@ type Actions struct {
 	Startup  bool   // runs fail before they have a job
 	Late     bool   // a job that needs others is made when those have ended, as on github.com
 	Lost     bool   // no workflow starts: https://github.com/lewiswigmore/open-wire/issues/40
+	Default  string // workflow of code scanning's default setup, on `dynamic`, for pull requests; empty: none
 }
 
 // Branches are the branch names, sorted.
