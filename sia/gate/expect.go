@@ -126,7 +126,7 @@ func (c commit) has(r sia.Reported, orSkipped bool) bool {
 	}
 	if r.Whole {
 		return slices.ContainsFunc(c.workflows, func(w Workflow) bool {
-			return w.alike(Workflow{Path: r.Workflow}) && w.Event == r.Event
+			return w.Path == r.Workflow && w.Event == r.Event
 		})
 	}
 	return slices.ContainsFunc(c.runs, func(run Run) bool {
@@ -150,10 +150,9 @@ func (c commit) isOf(run Run, r sia.Reported) bool {
 	if w == nil {
 		return run.WorkflowRun != 0 // it is not known
 	}
-	was := Workflow{Path: r.Workflow}
-	return w.alike(was) && (r.Event == "" || w.Event == r.Event ||
+	return w.Path == r.Workflow && (r.Event == "" || w.Event == r.Event ||
 		slices.ContainsFunc(c.workflows, func(o Workflow) bool {
-			return o.alike(was) && o.Event == r.Event && o.Conclusion == "cancelled" && c.replaced(o)
+			return o.Path == r.Workflow && o.Event == r.Event && o.Conclusion == "cancelled" && c.replaced(o)
 		}))
 }
 

@@ -60,9 +60,8 @@ func newFacts(in Input) *facts {
 
 // fileOf returns the file of a workflow run. It is Unread if it is not known.
 func (f *facts) fileOf(w Workflow) File {
-	repo, path := w.file()
-	file, known := fileAt(f.Files, path)
-	if !known || !f.FilesKnown || !f.isOwn(repo) || file.Gone || file.Unread {
+	file, known := fileAt(f.Files, w.Path)
+	if !known || !f.FilesKnown || !f.isOwn(w.Repository) || file.Gone || file.Unread {
 		return File{Unread: true}
 	}
 	return file

@@ -312,8 +312,9 @@ func TestRequiredWorkflowOfAnotherRepository(t *testing.T) {
 	}
 	runs, _, err := s.bot().Actions.ListRepositoryWorkflowRuns(ctx, "acme", "shop", nil)
 	must(t, err)
-	if got := runs.WorkflowRuns[0].GetName(); got != "Central" {
-		t.Errorf("run of %s", got)
+	if got := runs.WorkflowRuns[0]; got.GetName() != "Central" || got.GetPath() != workflowFile ||
+		!strings.Contains(got.GetWorkflowURL(), "/repos/acme/shop/actions/required_workflows/") {
+		t.Errorf("run of %s, %s, %s", got.GetName(), got.GetPath(), got.GetWorkflowURL())
 	}
 	look := s.look(s.token(nil), map[string]any{"commit": p.Head})
 	var from []string
