@@ -121,6 +121,13 @@ func (c commit) replaced(w Workflow) bool {
 	})
 }
 
+// succeededLater reports whether a later run of the same workflow, for the same event, succeeded.
+func (c commit) succeededLater(w Workflow) bool {
+	return slices.ContainsFunc(c.workflows, func(o Workflow) bool {
+		return o.alike(w) && o.Event == w.Event && o.succeeded() && o.after(w)
+	})
+}
+
 // after reports whether a run began after another one.
 func (w Workflow) after(o Workflow) bool {
 	return w.ID != o.ID && cmp.Or(w.StartedAt.Compare(o.StartedAt), cmp.Compare(w.ID, o.ID)) > 0

@@ -50,6 +50,9 @@ func newFacts(in Input) *facts {
 		if c.workflow != nil && c.app != workflowApp {
 			c.file = f.fileOf(*c.workflow)
 		}
+		if c.outdid && !isPaperwork(c.name) && !f.isForm(*c) { // else a label or a title was put right
+			c.flaky, c.why = true, flakyGreen
+		}
 		f.inRun[c.workflowRun()] = append(f.inRun[c.workflowRun()], i)
 	}
 	f.linkNeeded()

@@ -1,11 +1,83 @@
 package gate
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/sia-bot/sia/sia"
 )
+
+// A later run of a workflow for the same event, as when a label is added, stands for an earlier one like a further
+// attempt.
+// https://github.com/everruns/everruns/pull/3739
+func TestLaterRunReplacesRed(t *testing.T) {
+	again := func(first, then string, change ...func(*Input)) Input {
+		in := input(job(1, 7, 1, "test", "success"), job(2, 8, 1, "e2e", first), job(3, 9, 1, "e2e", then)).
+			requiring("test", "e2e")
+		in.Workflows = []Workflow{workflow(7, "CI", "push", "success"), workflow(8, "Labels", "pull_request", "failure"),
+			workflow(9, "Labels", "pull_request", "success")}
+		in.WorkflowsKnown = true
+		for _, c := range change {
+			c(&in)
+		}
+		return in
+	}
+	named := func(name string) func(*Input) {
+		return func(in *Input) {
+			in.Runs[1].Name, in.Runs[2].Name = name, name
+			in.Required[1].Name = name
+		}
+	}
+	open := func(in *Input) {
+		in.Runs[2].Status, in.Runs[2].Conclusion = "in_progress", ""
+		in.Workflows[2].Status, in.Workflows[2].Conclusion = "in_progress", ""
+	}
+	for _, c := range []struct {
+		name  string
+		in    Input
+		want  sia.GateVerdict
+		flaky bool
+		says  string
+	}{
+		{"it succeeded", again("failure", "success"), sia.VerdictGreen, true, "e2e is flaky"},
+		{"it timed out before", again("timed_out", "success"), sia.VerdictGreen, true, ""},
+		{"a check of a label", again("failure", "success", named("require-label")), sia.VerdictGreen, false, ""},
+		{"the jobs in the other order", again("success", "failure"), sia.VerdictRed, false, "e2e (2) failed"},
+		{"it runs", again("failure", "", open), sia.VerdictPending, false, "has not finished"},
+		{"it was skipped", again("failure", "skipped"), sia.VerdictRed, false, "e2e (1) failed"},
+		{"it is neutral", again("failure", "neutral"), sia.VerdictRed, false, "e2e (1) failed"},
+		{"it was cancelled", again("failure", "cancelled", func(in *Input) { in.Workflows[2].Conclusion = "cancelled" }),
+			sia.VerdictRed, false, "failed"},
+		{"for another event", again("failure", "success", func(in *Input) { in.Workflows[2].Event = "push" }),
+			sia.VerdictRed, false, "failed"},
+		{"of another workflow", again("failure", "success", func(in *Input) {
+			in.Workflows[2].Path = ".github/workflows/x.yml"
+		}), sia.VerdictRed, false, "failed"},
+		{"of another repository's file", again("failure", "success", func(in *Input) {
+			in.Workflows[2].Repository = AnotherRepository
+		}), sia.VerdictRed, false, "failed"},
+		{"a rule requires the workflow", again("failure", "success", func(in *Input) {
+			in.Required = []Required{{Workflow: ".github/workflows/Labels.yml"}, {Name: "test"}}
+		}), sia.VerdictGreen, true, ""},
+		{"it could not start, and no job says so", again("failure", "success", func(in *Input) {
+			in.Runs = slices.Delete(in.Runs, 1, 2)
+			in.Required = nil
+			in.Workflows[1].Conclusion = "startup_failure"
+		}), sia.VerdictGreen, false, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, says := Judge(c.in), ""
+			if says = strings.Join(got.Explain, "\n"); got.Verdict != c.want || !strings.Contains(says, c.says) {
+				t.Errorf("%s: %s", got.Verdict, says)
+			}
+			flaky := slices.ContainsFunc(c.in.GreenChecks(), func(g GreenCheck) bool { return g.Flipped })
+			if flaky != c.flaky {
+				t.Errorf("flaky %v: %+v", flaky, c.in.GreenChecks())
+			}
+		})
+	}
+}
 
 // GitHub runs no workflow again that it generates, and may refuse others. A person is asked then, and may waive it.
 // https://github.com/github/codeql-action/issues/3465
