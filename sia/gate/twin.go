@@ -60,9 +60,9 @@ func newest(rs []Run) (present []Run, alone bool) {
 }
 
 // withoutReplaced returns the checks without those that a later run of the same workflow and job on the commit
-// replaced: cancelled ones, as by `concurrency`; and for the same event those skipped, as by a guard against drafts, and
-// those that are not green, if the later one succeeded, as when a label was missing. outdone are the workflow runs of
-// the last.
+// replaced: cancelled ones, as by `concurrency`; and for the same event those skipped, as by a guard against drafts,
+// and those that are not green, if the later one succeeded, as when a label was missing. outdone are the workflow runs
+// of the last.
 // https://github.com/everruns/everruns/pull/3739
 func withoutReplaced(all []check) (out []check, outdone map[int64]bool) {
 	alike := map[criterion][]int{}
