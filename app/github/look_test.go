@@ -42,6 +42,7 @@ func judged(t *testing.T, s *site) (head string, pull int) {
 	check(t, err)
 	head, err = s.sim.PushFiles(full, "topic", "ann", "a change", map[string]string{"hello.txt": "green as well\n"})
 	check(t, err)
+	check(t, s.sim.SetActions(full, ghsim.Actions{Default: "on: dynamic\njobs: {analyze: {steps: [{run: exit 1}]}}\n"}))
 	pull, err = s.sim.OpenPull(full, "ann", "topic", "main", "A change", "", true)
 	check(t, err)
 	check(t, s.sim.CreateStatus(full, head, "ann", "ci/legacy", "failure", "It is red"))

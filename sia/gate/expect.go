@@ -92,11 +92,15 @@ func tally(commits [][]sia.Reported) (on map[sia.Reported]int, all int) {
 // commit to the pull request triggers its workflow: a path filter sees all changes of a pull request, but only the new
 // ones of a push. ownBranch means that the other commit is on the same branch, which passes the same filters.
 func runsAgain(r sia.Reported, files []File, changed []string, ownBranch bool) bool {
-	if r.App != actionsApp || r.Workflow == "" {
+	switch {
+	case r.App != actionsApp:
 		return true
-	}
-	if !slices.Contains([]string{"push", "pull_request", "pull_request_target"}, r.Event) {
-		return false
+	case r.Workflow == "" && r.Event == "": // it is not known
+		return true
+	case !slices.Contains([]string{"push", "pull_request", "pull_request_target"}, r.Event):
+		return false // such as GitHub's own workflows, which it may not run for each pull request
+	case r.Workflow == "":
+		return true
 	}
 	f, known := fileAt(files, r.Workflow)
 	if !known || f.Unread {
