@@ -84,6 +84,7 @@ func TestRequired(t *testing.T) {
 		scan   = ".github/workflows/scan.yml"
 		none   = `{"message":"Not Found"}`
 		denied = `{"message":"Resource not accessible by integration"}`
+		plan   = `{"message":"Upgrade to GitHub Pro or make this repository public to enable this feature."}`
 	)
 	for _, c := range []struct {
 		name, rules, branch, protection string // a body, or "404 body"
@@ -105,6 +106,10 @@ func TestRequired(t *testing.T) {
 		{"protection hidden", rules, `{"protected":true}`, "403 " + denied,
 			[]gate.Required{{Workflow: scan, Repository: "acme/ci"}, {Name: "lint"}, {Name: "test", App: 1}}, false},
 		{"rules hidden", "404 " + none, `{"protected":false}`, "", nil, false},
+		{"the plan has no rules", "403 " + plan, `{"protected":false}`, "", nil, true},
+		{"the plan has neither rules nor protection", "403 " + plan, `{"protected":true}`, "403 " + plan, nil, true},
+		{"the plan does not show the branch", "403 " + plan, "403 " + plan, "404 " + none, nil, true},
+		{"the plan has no rules, and protection is hidden", "403 " + plan, `{"protected":true}`, "403 " + denied, nil, false},
 		{"all hidden", "403 " + denied, "404 " + none, "404 " + none, nil, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -276,6 +276,8 @@ func TestLastWordOnTheSimulator(t *testing.T) {
 			func(_ github.PullState, q github.Requirements) bool { return len(q.All) == 3 }},
 		"no rules any more": {func(s *site) error { return s.sim.SetRules(s.full, "main") }, false,
 			func(_ github.PullState, q github.Requirements) bool { return len(q.All) == 0 && q.Known }},
+		"no rules by the plan": {func(s *site) error { return s.sim.LackRules(s.full) }, false,
+			func(_ github.PullState, q github.Requirements) bool { return len(q.All) == 0 && q.Known }},
 		"hidden": {func(s *site) error { return s.sim.HideRules(s.full, 403) }, false,
 			func(_ github.PullState, q github.Requirements) bool { return !q.Known }},
 	} {

@@ -36,6 +36,7 @@ type Repository struct {
 	Actions       Actions             // what keeps its workflows from running
 	Protection    map[string][]string // branch → required contexts (classic protection)
 	Rules         map[string][]Rule   // branch → rules of rulesets
+	RulesLacking  bool                // the plan has no rules: the API refuses to tell them
 	RulesHidden   int                 // the API's status instead of the rules; 0: it returns them
 	Strict        map[string]bool     // branch → merges must be up to date with it
 	TestMerges    map[string]string   // base and head → the commit that merges them
