@@ -162,6 +162,30 @@ func TestClosedAndStartedAgain(t *testing.T) {
 	}
 }
 
+// TestStaleConflict: GitHub says that the branch conflicts with its base, which it contains. Nothing is merged or held
+// for that, before the pass and after it.
+func TestStaleConflict(t *testing.T) {
+	t.Parallel()
+	for _, after := range []bool{false, true} {
+		s := storyNamed(t, "pass").Start(t)
+		check(t, s.Sim.StaleMerges(apptest.Repo, !after))
+		n := openLabelled(t, s, apptest.Owner)
+		s.Settle()
+		if after {
+			check(t, s.Sim.StaleMerges(apptest.Repo, true))
+			s.Wait(31 * time.Hour)
+			s.Periodic("watch")
+			s.Settle()
+		}
+		task := s.Task(n)
+		if task.State != sia.Passed || task.Updates != 0 || len(task.Former) != 0 ||
+			!strings.Contains(task.Warning, "To have GitHub look again") {
+			t.Errorf("after the pass %v: the task is %s after %d updates, warned of %q: %+v", after, task.State, task.Updates,
+				task.Warning, task.Pause)
+		}
+	}
+}
+
 // TestDefaultSetupFails: code scanning's default setup fails for a reason outside the code, and GitHub runs it for
 // nobody again. SIA does not ask for that; a person may go on without it.
 // https://github.com/github/codeql-action/issues/3465

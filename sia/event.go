@@ -341,15 +341,16 @@ type (
 		Unmerged     bool      `json:"unmerged,omitempty"`      // as in Judged
 		MergeBlocked bool      `json:"merge_blocked,omitempty"` // as in Judged
 	}
-	// Updated: the base was merged into the branch, or could not be. If SHA, Conflicts
-	// and Refused are empty, the branch has moved.
+	// Updated: the base was merged into the branch, or could not be, or the branch contains it. If SHA,
+	// Conflicts, Refused and Contained are empty, the branch has moved.
 	Updated struct {
 		SHA       SHA        `json:"sha,omitempty"` // the branch's head now
 		From      SHA        `json:"from,omitempty"`
 		Onto      SHA        `json:"onto,omitempty"` // the base's commit
 		Conflicts []Conflict `json:"conflicts,omitempty"`
-		Refused   string     `json:"refused,omitempty"` // why the merge failed, for people
-		Warning   string     `json:"warning,omitempty"` // as in Pushed
+		Refused   string     `json:"refused,omitempty"`   // why the merge failed, for people
+		Contained bool       `json:"contained,omitempty"` // the branch contains Onto already
+		Warning   string     `json:"warning,omitempty"`   // as in Pushed
 	}
 	// Diagnosed: SIA's conclusion.
 	Diagnosed struct {

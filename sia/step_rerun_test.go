@@ -2,6 +2,7 @@ package sia
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -21,5 +22,23 @@ func TestRerunRefused(t *testing.T) {
 		if p.task.Warning != "GitHub forbids it" {
 			t.Errorf("warned of %q", p.task.Warning)
 		}
+	}
+}
+
+// GitHub may say that a branch conflicts with a base that it contains. That is no merge of it, and does not count.
+func TestBaseIsContained(t *testing.T) {
+	p := checked(t, false)
+	for range 5 {
+		p.judges(Judged{Verdict: VerdictGreen, Conflicts: true})
+		p.done(DoUpdate, Updated{From: p.task.Head, Onto: "ba5e", Contained: true})
+		p.wantState(Checking)
+		if p.task.Updates != 0 || !p.task.Contains("ba5e") || !p.task.Contains("") || p.task.Contains("cafe") {
+			t.Fatalf("%d updates, contained is %+v", p.task.Updates, p.task.Contained)
+		}
+	}
+	p.judges(Judged{Verdict: VerdictGreen})
+	p.wantState(Passed)
+	if !strings.Contains(p.task.Warning, "close the pull request and open it again") {
+		t.Errorf("warned of %q", p.task.Warning)
 	}
 }

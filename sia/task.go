@@ -147,7 +147,9 @@ type Task struct {
 	Kept SHA `json:"kept,omitempty"`
 	// the conflicts with the base that the next attempt has to merge; nil: none
 	Merging *Merging `json:"merging,omitempty"`
-	Updates int      `json:"updates,omitempty"` // number of merges of the base into the last attempt's work
+	// what the last update found to be merged already; nil: nothing
+	Contained *Contained `json:"contained,omitempty"`
+	Updates   int        `json:"updates,omitempty"` // number of merges of the base into the last attempt's work
 	// how often the base conflicted with the branch after a pass of this run
 	Conflicted int    `json:"conflicted,omitempty"`
 	Moved      *Moved `json:"moved,omitempty"` // a person's push after the task had ended; nil: none

@@ -109,7 +109,8 @@ func TestRequired(t *testing.T) {
 		{"the plan has no rules", "403 " + plan, `{"protected":false}`, "", nil, true},
 		{"the plan has neither rules nor protection", "403 " + plan, `{"protected":true}`, "403 " + plan, nil, true},
 		{"the plan does not show the branch", "403 " + plan, "403 " + plan, "404 " + none, nil, true},
-		{"the plan has no rules, and protection is hidden", "403 " + plan, `{"protected":true}`, "403 " + denied, nil, false},
+		{"the plan has no rules, and protection is hidden", "403 " + plan, `{"protected":true}`, "403 " + denied, nil,
+			false},
 		{"all hidden", "403 " + denied, "404 " + none, "404 " + none, nil, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

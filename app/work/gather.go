@@ -127,6 +127,9 @@ const maxUnmerged = 10
 func (e *headEvidence) setRules(t sia.Task, required github.Requirements) {
 	e.in.Required, e.in.RequiredKnown = required.All, required.Known
 	e.merge.Behind = e.merge.Behind || required.Strict && e.merge.Base != "" && e.merge.Base != string(t.BaseSHA)
+	if t.Contains(sia.SHA(e.merge.Base)) { // GitHub has not computed it anew
+		e.merge.Conflicts, e.merge.Behind = false, false
+	}
 	if slices.Contains(required.Others, "merge_queue") {
 		e.merge.Blocked = nil // a merge without the queue is
 	}

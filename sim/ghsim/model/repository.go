@@ -18,6 +18,7 @@ type Repository struct {
 	NoPulls       bool   // pull requests are disabled
 	NoDrafts      bool   // the owner's plan has no draft pull requests for it
 	PullsLag      bool   // pull requests don't follow their branches
+	MergeStale    bool   // pull requests are shown as conflicting with their base, whatever they contain
 	MergesLag     bool   // deliveries about merges show the pull requests as they were before
 	PullsBy       string // who may open pull requests: all ("") or collaborators_only
 	DefaultBranch string
