@@ -97,6 +97,8 @@ func TestRequired(t *testing.T) {
 			[]gate.Required{{Workflow: scan, Repository: "acme/ci"}, {Name: "build"}, {Name: "e2e", App: 7},
 				{Name: "lint"}, {Name: "test"},
 				{Name: "test", App: 1}}, true},
+		{"rules that no check fulfils", `[{"type":"license_compliance_scanning"},{"type":"code_quality"}]`,
+			`{"protected":false}`, "", nil, true},
 		{"nothing", `[]`, `{"protected":false}`, "", nil, true},
 		{"protected by rules alone", rules, `{"protected":true,"protection":{"enabled":false}}`, "",
 			[]gate.Required{{Workflow: scan, Repository: "acme/ci"}, {Name: "lint"}, {Name: "test", App: 1}}, true},
@@ -134,6 +136,10 @@ func TestRequired(t *testing.T) {
 				}
 				if !slices.Equal(got.All, c.want) || got.Known != c.known {
 					t.Errorf("got %+v", got)
+				}
+				if strings.Contains(c.rules, "_scanning") &&
+					!slices.Equal(got.Others, []string{"code_quality", "license_compliance_scanning"}) {
+					t.Errorf("before a merge, also %q", got.Others)
 				}
 				if n := len(w.got("GET /repos/acme/shop/rules")); try == 0 {
 					asked = n

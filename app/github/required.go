@@ -39,7 +39,8 @@ var blockingRules = map[string]bool{"required_signatures": true, "required_deplo
 	"merge_queue": true, "required_linear_history": true, "commit_message_pattern": true,
 	"commit_author_email_pattern": true, "committer_email_pattern": true, "branch_name_pattern": true,
 	"file_path_restriction": true, "max_file_path_length": true, "file_extension_restriction": true,
-	"max_file_size": true, "update": true, "code_quality": true}
+	"max_file_size": true, "update": true, "code_quality": true,
+	"license_compliance_scanning": true}
 
 // Rules reads the rules of a repository's branches.
 type Rules struct {
