@@ -145,6 +145,9 @@ func (s *step) recoverDecided(f Decided) {
 	}
 }
 
+// rerunWait is the prefix of the key's suffix of a delayed re-run, which [GateState.Reruns] does not count.
+const rerunWait = "wait-"
+
 // rerunLater undoes the attempt's failure, and requests a re-run of its red checks after a
 // delay.
 func (s *step) rerunLater(f Decided) {
@@ -152,14 +155,14 @@ func (s *step) rerunLater(f Decided) {
 	g, at := s.t.Gate, s.e.At.Add(f.Wait.D())
 	s.enter(Checking)
 	s.t.Gate = GateState{Seq: g.Seq, Since: at, Weighing: g.Weighing, Reruns: g.Reruns, Doubted: g.Doubted,
-		Waits: g.Waits + 1}
+		Unrepeatable: g.Unrepeatable, Waits: g.Waits + 1}
 	if s.e.Rules >= 1 {
 		s.t.Gate.Evidence = g.Evidence
 	}
 	if s.missesTests() {
 		s.runTests()
 	}
-	s.emitEffect(DoRerun, s.number(), "wait-"+s.v(), Effect{At: at, SHA: s.t.Head, CheckIDs: g.Failed})
+	s.emitEffect(DoRerun, s.number(), rerunWait+s.v(), Effect{At: at, SHA: s.t.Head, CheckIDs: g.Failed})
 	s.look(at.Add(lookInterval(s.t.Settings.Checks.Settle.D(), 1)))
 	s.because("not the attempt's doing: the checks are run again at %s, because %s",
 		at.UTC().Format(time.TimeOnly), f.Reason)

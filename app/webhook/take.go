@@ -216,7 +216,37 @@ func (t *intentRun) dropStale(ctx context.Context) (ended bool, err error) {
 	if !lags && !isCurrent(now) {
 		return true, nil
 	}
+	if err := t.readClosing(ctx, repo); err != nil {
+		return false, err
+	}
 	return false, t.awaitReopening()
+}
+
+// mergeLag is the wait before a pull request is read again that GitHub still shows open after it was closed.
+const mergeLag = 10 * time.Second
+
+// readClosing reads how a pull request was closed if its delivery says that it was not merged: a delivery may show the
+// pull request as it was before its merge. SIA's own looks have read it.
+// https://github.com/rocq-prover/bot/issues/255
+func (t *intentRun) readClosing(ctx context.Context, repo *github.Repo) error {
+	f, closes := t.intent.Event.Fact.(sia.PullClosed)
+	if !closes || f.Merged || t.intent.Changed.IsZero() {
+		return nil
+	}
+	now, err := repo.Pull(ctx, t.intent.Event.Origin.OnIssue)
+	if err != nil {
+		return err
+	}
+	if now.State == "open" {
+		return &sia.Error{Op: "end the task", RetryAfter: mergeLag,
+			Message: "GitHub still shows the pull request open, which was closed"}
+	}
+	f = sia.PullClosed{Merged: now.Merged, Head: sia.SHA(now.HeadSHA), ClosedAt: now.ClosedAt}
+	t.intent.Event.Fact, t.intent.Changed = f, now.ClosedAt
+	for i := range t.targets {
+		t.targets[i].event.Fact = f
+	}
+	return nil
 }
 
 // awaitReopening returns an error that delays the end of a pull request that somebody may open again at once.

@@ -128,6 +128,9 @@ const maxUnmerged = 10
 func (e *headEvidence) setRules(t sia.Task, required github.Requirements) {
 	e.in.Required, e.in.RequiredKnown = required.All, required.Known
 	e.merge.Behind = e.merge.Behind || required.Strict && e.merge.Base != "" && e.merge.Base != string(t.BaseSHA)
+	if t.Contains(sia.SHA(e.merge.Base)) { // GitHub has not computed it anew
+		e.merge.Conflicts, e.merge.Behind = false, false
+	}
 	if slices.Contains(required.Others, "merge_queue") {
 		e.merge.Blocked = nil // a merge without the queue is
 	}
@@ -192,7 +195,8 @@ func (e *headEvidence) setBase(look github.Look) {
 // taskInput returns the part of the gate's input that comes from the task.
 func taskInput(t sia.Task, now time.Time) gate.Input {
 	return gate.Input{
-		Now: now, Settings: t.Settings.Checks, Since: t.Gate.Since, Reruns: t.Gate.Reruns, Doubted: t.Gate.Doubted,
+		Now: now, Settings: t.Settings.Checks, Since: t.Gate.Since, Reruns: t.Gate.Reruns,
+		Unrepeatable: t.Gate.Unrepeatable, Doubted: t.Gate.Doubted,
 		Accepted: slices.Contains(t.Accepted, t.Head), Weighing: currentWeighing(t), ByPerson: t.HeadBy != (sia.Actor{}),
 		Waived: t.Waived, Vouched: t.Vouched, Tests: gate.TestsOf(t),
 		Issue: t.Title + "\n\n" + t.Body, BaseBranch: t.BaseBranch,

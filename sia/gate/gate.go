@@ -40,6 +40,7 @@ type Input struct {
 	Settings       sia.ChecksSettings
 	Since          time.Time // start of watching the commit
 	Reruns         int       // number of re-runs requested on the commit
+	Unrepeatable   []int64   // ids of the workflow runs that GitHub refused to run again
 	Afterwards     bool      // the commit has passed: nothing is run again, and failures count
 	Tampering      []string  // the attempt's changes to tests or protected paths, if TamperingKnown; empty: none
 	TamperingKnown bool

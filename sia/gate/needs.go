@@ -141,8 +141,8 @@ func (j *judgement) needsMatter() bool {
 func (j *judgement) filesNeeded() []string {
 	var paths []string
 	for _, w := range j.facts.Workflows {
-		if repo, path := w.file(); j.facts.isOwn(repo) {
-			paths = append(paths, path)
+		if j.facts.isOwn(w.Repository) {
+			paths = append(paths, w.Path)
 		}
 	}
 	for _, e := range j.required.missed {

@@ -1,9 +1,6 @@
 package gate
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // noneStarted reports whether no workflow of the repository ran on the commit, and no merged pull request shows which
 // ones should have. GitHub sometimes starts none for a push, or starts them late.
@@ -25,7 +22,7 @@ func (f *facts) noneStarted() bool {
 func (f *facts) actionsOff() bool {
 	on, commits := tally(f.History.Base)
 	for r := range on {
-		if r.App == actionsApp && !strings.HasPrefix(r.Workflow, "dynamic/") {
+		if r.App == actionsApp && !(Workflow{Path: r.Workflow, Event: r.Event}).isDynamic() {
 			return false
 		}
 	}

@@ -77,6 +77,10 @@ func TestUnstarted(t *testing.T) {
 				Event: "dynamic"}
 			in.History.Base = [][]sia.Reported{{{Name: "Vercel Preview", App: "ci"}}, {pages}}
 		}), sia.VerdictGreen, ""},
+		{"and GraphQL has no file of it", pushed("\n    branches: [main]\n  pull_request:", func(in *Input) {
+			in.History.Base = [][]sia.Reported{{{Name: "Vercel Preview", App: "ci"}}, {{Name: "build", App: actionsApp,
+				Event: "dynamic"}}}
+		}), sia.VerdictGreen, ""},
 		{"a single commit has no workflow", pushed("\n    branches: [main]\n  pull_request:", func(in *Input) {
 			in.History.Base = [][]sia.Reported{{{Name: "Vercel Preview", App: "ci"}}, nil}
 		}), sia.VerdictBlocked, path},
