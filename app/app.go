@@ -254,8 +254,11 @@ func (a *App) routes(invited *signin.Invitation) error {
 		a.hook = &webhook.Handler{Store: a.Store, Secret: []byte(a.config.GitHub.WebhookSecret), Logger: a.log, Now: a.now}
 		public.Handle("/webhook", &refusals{next: a.hook, log: a.log, now: a.now})
 	}
-	if a.runners != nil {
+	switch {
+	case a.runners != nil:
 		public.Handle(runner.Prefix, a.runners)
+	case a.config.Roles.Has(RoleWork):
+		public.HandleFunc(runner.Prefix, runner.NotHere)
 	}
 	if a.pages == nil {
 		return nil
