@@ -343,8 +343,8 @@ func (a *App) Run(ctx context.Context) error {
 	if a.config.SignsIn() && a.pages != nil {
 		a.log.InfoContext(ctx, "pages, for who signs in with GitHub", "address", a.config.PublicURL)
 	}
-	if private := a.front.PrivateAddr(); private != nil && a.pages != nil {
-		a.log.InfoContext(ctx, "pages, for this machine only", "address", "http://"+private.String())
+	if private := a.front.PrivateURL(); private != "" && a.pages != nil {
+		a.log.InfoContext(ctx, "pages, for this machine only", "address", private)
 	}
 	if a.git != nil {
 		tidying, end := context.WithCancel(ctx)
