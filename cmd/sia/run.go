@@ -27,6 +27,7 @@ type runCmd struct {
 	Setup      []string      `help:"Commands that prepare a fresh checkout; default: agent.setup, or what the repository's files name." sep:"none" placeholder:"COMMAND"`
 	SetupHosts []string      `help:"Hosts that setup may fetch packages from; default: those of the package managers that were found." placeholder:"NAME"`
 	AgentPath  []string      `help:"Folders with coding agents for agent.kind: command, such as the prefix of an npm install -g; the agents see them read-only." env:"SIA_AGENT_PATH" placeholder:"FOLDER"`
+	AgentEnv   []string      `help:"Names of environment variables of yours that agent.env of .sia/config.yml may ask for; default: none." env:"SIA_AGENT_ENV" placeholder:"NAME"`
 	TestWithin time.Duration `help:"How long the test command may take; default: 15m." default:"15m" placeholder:"DURATION" min:"1s"`
 	Credits    int           `help:"Budget, in credits of 0.01 USD; default: budget.task of .sia/config.yml, which is 100 where it says nothing." placeholder:"N" min:"1"`
 	Approaches int           `help:"How many different approaches are tried; default: sia.max_approaches of .sia/config.yml, which is 5 where it says nothing." placeholder:"N" min:"1" max:"20"`
@@ -72,8 +73,8 @@ func (c *runCmd) Run(e *cli.Env) error {
 // options returns the inputs of the run, with the issue and the models.
 func (c *runCmd) options(e *cli.Env) (o localrun.Options, err error) {
 	o = localrun.Options{Repo: c.Repo, Base: c.Base, Branch: c.Branch, Test: c.Test, Setup: c.Setup,
-		SetupHosts: c.SetupHosts, AgentPath: c.AgentPath, TestWithin: c.TestWithin, Credits: c.Credits,
-		Approaches: c.Approaches, Memory: c.Memory, Free: c.Free, Dir: userDir(), Logger: silentLogger(),
+		SetupHosts: c.SetupHosts, AgentPath: c.AgentPath, AgentEnv: c.AgentEnv, TestWithin: c.TestWithin,
+		Credits: c.Credits, Approaches: c.Approaches, Memory: c.Memory, Free: c.Free, Dir: userDir(), Logger: silentLogger(),
 		JSON: c.Output == "json", Diff: c.diff}
 	if c.Verbose {
 		o.Logger = e.Logger
