@@ -162,7 +162,7 @@ func (h *Handler) refuseAttempt(w http.ResponseWriter, r *http.Request, err erro
 func (h *Handler) next(w http.ResponseWriter, r *http.Request) {
 	ctx := r.Context()
 	token := bearerToken(r)
-	if !isToken(token, tokenPrefix) {
+	if !isToken(token, TokenPrefix) {
 		h.unauthorized(w, r, http.StatusUnauthorized, noToken)
 		return
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/cmd/internal/localrun"
 	"github.com/sia-bot/sia/sia/text"
@@ -45,6 +46,20 @@ type runCmd struct {
 func (*runCmd) Help() string {
 	return `The work is done in a copy. The clone gets one new branch; what is checked out stays as it is.
 The exit status is 0 if the test command passed on the result, and 1 if not.`
+}
+
+// noModel is the error of commands that need a model.
+const noModel = "no model is named: give --model-url and --model, and --model-key where it needs one, or SIA_MODEL_URL, " +
+	"SIA_MODEL and SIA_MODEL_KEY"
+
+// Validate returns an error for hosts that can't be allowed, and for folders that are none.
+func (c *runCmd) Validate() error {
+	for _, dir := range c.AgentPath {
+		if st, err := os.Stat(dir); err != nil || !st.IsDir() {
+			return fmt.Errorf("--agent-path: there is no folder %s", dir)
+		}
+	}
+	return app.Config{SetupHosts: c.SetupHosts}.CheckNames()
 }
 
 // Run works on one issue.
@@ -83,8 +98,7 @@ func (c *runCmd) options(e *cli.Env) (o localrun.Options, err error) {
 		return o, err
 	}
 	if o.Models.Coder.URL == "" || o.Models.Coder.Model == "" {
-		return o, cli.Usage("no model is named: give --model-url and --model, and --model-key where it needs one, or " +
-			"SIA_MODEL_URL, SIA_MODEL and SIA_MODEL_KEY")
+		return o, cli.Usage("%s", noModel)
 	}
 	o.Models.Coder.Name = cmp.Or(o.Models.Coder.Name, o.Models.Coder.Model) // name that users know
 	o.Title, o.Body, err = readIssue(c.Issue, e.Stdin())
