@@ -49,8 +49,8 @@ The exit status is 0 if the test command passed on the result, and 1 if not.`
 }
 
 // noModel is the error of commands that need a model.
-const noModel = "no model is named: give --model-url and --model, and --model-key where it needs one, or SIA_MODEL_URL, " +
-	"SIA_MODEL and SIA_MODEL_KEY"
+const noModel = "no model is named: give --model-url and --model, and --model-key where it needs one, or " +
+	"SIA_MODEL_URL, SIA_MODEL and SIA_MODEL_KEY"
 
 // Validate returns an error for hosts that can't be allowed, and for folders that are none.
 func (c *runCmd) Validate() error {

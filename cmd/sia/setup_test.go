@@ -416,7 +416,8 @@ func TestSetupPortInUse(t *testing.T) {
 	}
 	var errs strings.Builder
 	code := runCommand(t.Context(), []string{"setup", "--dir", t.TempDir(), "--port", port}, io.Discard, &errs)
-	if code != cli.ExitFailed || !strings.Contains(errs.String(), "--port "+port+" can't be used: address already in use") ||
+	if code != cli.ExitFailed ||
+		!strings.Contains(errs.String(), "--port "+port+" can't be used: address already in use") ||
 		strings.Contains(errs.String(), "--private") {
 		t.Errorf("exit %d, %s", code, &errs)
 	}

@@ -165,8 +165,8 @@ func showTask(e *cli.Env, t sia.Task) {
 		if a.Coder != "" && a.Assigned != "" {
 			p("  by %s: %s", a.Coder, a.Assigned)
 		}
-		did := fmt.Sprintf("%s, %s credits, %s +%d −%d", text.Count(a.Turns, "turn"), a.Cost, text.Count(a.Diff.Files, "file"),
-			a.Diff.Added, a.Diff.Deleted)
+		did := fmt.Sprintf("%s, %s credits, %s +%d −%d", text.Count(a.Turns, "turn"), a.Cost,
+			text.Count(a.Diff.Files, "file"), a.Diff.Added, a.Diff.Deleted)
 		if a.Head != "" {
 			did += ", " + a.Head.Short()
 		}

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Only a file that was read and is broken is to be moved away: another user's file, or one in what is no folder, is not.
+// Only a file that was read and is broken is to be moved away: another user's file, or one below what is no folder, not.
 func TestUnusableAdvice(t *testing.T) {
 	const broken, path = "move it away and set SIA up again", "/var/lib/sia/" + File
 	for errno, want := range map[syscall.Errno]string{
