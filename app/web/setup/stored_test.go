@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Only a file that was read and is broken is to be moved away: another user's file, or one below what is no folder, not.
+// Only a file that was read and is broken is to be moved away: not one of another user, nor a --dir that is no folder.
 func TestUnusableAdvice(t *testing.T) {
 	const broken, path = "move it away and set SIA up again", "/var/lib/sia/" + File
 	for errno, want := range map[syscall.Errno]string{
