@@ -138,7 +138,8 @@ func (b *BuiltinAgent) Run(ctx context.Context, in Input, rec Recorder) (Result,
 }
 
 // offerTools returns the tools that the brief allows, in their usual order. The finish tool is always included; the
-// failure tool only if something failed. A brief that leaves no other tool, or none that edits, is ignored, with a note.
+// failure tool only if something failed. A brief that leaves no other tool, or none that edits, is ignored, with a
+// note.
 func offerTools(all []tool.Tool, brief sia.Brief, canAsk, failed bool) (offered []tool.Tool, notes []string) {
 	known := map[string]bool{}
 	for _, t := range all {
@@ -164,7 +165,8 @@ func offerTools(all []tool.Tool, brief sia.Brief, canAsk, failed bool) (offered 
 	offered = choose(func(n string) bool {
 		return (len(brief.Tools) == 0 || slices.Contains(brief.Tools, n)) && !slices.Contains(brief.WithoutTools, n)
 	})
-	if len(offered) == 1 && len(all) > 1 || slices.ContainsFunc(all, editsFiles) && !slices.ContainsFunc(offered, editsFiles) {
+	mayEdit := slices.ContainsFunc(all, editsFiles)
+	if len(offered) == 1 && len(all) > 1 || mayEdit && !slices.ContainsFunc(offered, editsFiles) {
 		offered = choose(func(string) bool { return true })
 		notes = append(notes, "the brief leaves no tool to work with; all are offered")
 	}

@@ -257,8 +257,11 @@ func (a *App) routes(invited *signin.Invitation) error {
 		a.hook = &webhook.Handler{Store: a.Store, Secret: []byte(a.config.GitHub.WebhookSecret), Logger: a.log, Now: a.now}
 		public.Handle("/webhook", &refusals{next: a.hook, log: a.log, now: a.now})
 	}
-	if a.runners != nil {
+	switch {
+	case a.runners != nil:
 		public.Handle(runner.Prefix, a.runners)
+	case a.config.Roles.Has(RoleWork):
+		public.HandleFunc(runner.Prefix, runner.NotHere)
 	}
 	if a.pages == nil {
 		return nil
@@ -343,8 +346,8 @@ func (a *App) Run(ctx context.Context) error {
 	if a.config.SignsIn() && a.pages != nil {
 		a.log.InfoContext(ctx, "pages, for who signs in with GitHub", "address", a.config.PublicURL)
 	}
-	if private := a.front.PrivateAddr(); private != nil && a.pages != nil {
-		a.log.InfoContext(ctx, "pages, for this machine only", "address", "http://"+private.String())
+	if private := a.front.PrivateURL(); private != "" && a.pages != nil {
+		a.log.InfoContext(ctx, "pages, for this machine only", "address", private)
 	}
 	if a.git != nil {
 		tidying, end := context.WithCancel(ctx)

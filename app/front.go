@@ -91,6 +91,19 @@ func (f *Front) Addr() net.Addr { return f.public.addr() }
 // PrivateAddr returns the private address; nil if there is none.
 func (f *Front) PrivateAddr() net.Addr { return f.private.addr() }
 
+// PrivateURL returns the private address for a browser on this machine; empty if there is none. Where it is bound
+// to every address of the machine, it is that of localhost, the only name for which the pages are served there.
+func (f *Front) PrivateURL() string {
+	at, ok := f.PrivateAddr().(*net.TCPAddr)
+	switch {
+	case !ok:
+		return ""
+	case at.IP.IsUnspecified():
+		return fmt.Sprintf("http://localhost:%d", at.Port)
+	}
+	return "http://" + at.String()
+}
+
 func (s *endpoint) addr() net.Addr {
 	if s == nil {
 		return nil

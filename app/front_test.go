@@ -53,3 +53,20 @@ func TestProxiesAreBelievedInPublicOnly(t *testing.T) {
 		t.Error("a name is taken for an address")
 	}
 }
+
+// A server that is bound to every address names the one at which a browser on this machine is let in.
+func TestPrivateURL(t *testing.T) {
+	for private, want := range map[string]string{"127.0.0.1:0": "http://127.0.0.1:", ":0": "http://localhost:",
+		"0.0.0.0:0": "http://localhost:", "": ""} {
+		f, err := Listen(t.Context(), Config{Private: private})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.PrivateURL(); !strings.HasPrefix(got, want) || (got == "") != (want == "") {
+			t.Errorf("%q: %q, want %q", private, got, want)
+		}
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

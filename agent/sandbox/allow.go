@@ -74,7 +74,7 @@ func splitEntry(entry string) (host string, port int, err error) {
 	}
 	port, err = strconv.Atoi(p)
 	if err != nil {
-		return "", 0, fmt.Errorf("the port %q is no number", p)
+		return "", 0, fmt.Errorf("the port %q is no number; write a host as name or name:port, without https://", p)
 	}
 	return host, port, nil
 }

@@ -3,8 +3,7 @@ package github
 import (
 	"context"
 	"errors"
-	"io"
-	"log"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -88,7 +87,7 @@ func TestOutageOfTheServerItself(t *testing.T) {
 		}
 	}
 	srv := httptest.NewUnstartedServer(http.NotFoundHandler())
-	srv.Config.ErrorLog = log.New(io.Discard, "", 0)
+	srv.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	srv.StartTLS()
 	t.Cleanup(srv.Close)
 	app, err := New(Config{AppID: 7, PrivateKey: testPEM(), BaseURL: srv.URL + "/", Secrets: &secret.Masker{},

@@ -9,7 +9,7 @@ import (
 )
 
 // Forecast is a task's likely cost and duration, in a few words, such as "12 credits (4–40), 9 minutes (3–31)"; empty
-// with too few tasks for an estimate.
+// with too few tasks for an estimate. Where tasks cost nothing, it is the duration alone.
 func Forecast(f sia.Forecast) string {
 	if !f.Known() {
 		return ""
@@ -18,8 +18,11 @@ func Forecast(f sia.Forecast) string {
 	if f.Cost.High >= 99*int64(sia.Credit) {
 		amount = func(c int64) string { return fmt.Sprintf("%.0f", float64(c)/float64(sia.Credit)) }
 	}
-	return fmt.Sprintf("%s credits%s, %s%s", amount(f.Cost.Mid), between(amount(f.Cost.Low), amount(f.Cost.High)),
-		Duration(seconds(f.Time.Mid)), between(shortTime(f.Time.Low), shortTime(f.Time.High)))
+	took := Duration(seconds(f.Time.Mid)) + between(shortTime(f.Time.Low), shortTime(f.Time.High))
+	if f.Cost.High == 0 {
+		return took
+	}
+	return fmt.Sprintf("%s credits%s, %s", amount(f.Cost.Mid), between(amount(f.Cost.Low), amount(f.Cost.High)), took)
 }
 
 // between is a range in brackets after a space; empty where its ends read alike.

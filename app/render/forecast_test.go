@@ -21,9 +21,14 @@ func TestForecasts(t *testing.T) {
 	}
 	ended := passed()
 	ended.Forecast = &f
-	short := sia.Forecast{Tasks: 5, Passed: 5, Within: .67, Time: sia.Span{Low: 2, Mid: 3, High: 9}}
+	short := sia.Forecast{Tasks: 5, Passed: 5, Within: .67, Cost: sia.Span{Mid: 1, High: 9},
+		Time: sia.Span{Low: 2, Mid: 3, High: 9}}
 	if got, want := render.Forecast(short), "0.1 credits, less than a minute"; got != want {
 		t.Errorf("a forecast of short and cheap tasks is %q, want %q", got, want)
+	}
+	short.Cost = sia.Span{}
+	if got, want := render.Forecast(short), "less than a minute"; got != want {
+		t.Errorf("a forecast of tasks that cost nothing is %q, want %q", got, want)
 	}
 	golden(t, "status/forecast-ended.md", render.Status(ended, links, now))
 }

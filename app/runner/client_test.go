@@ -64,6 +64,17 @@ func TestProxyTakesTooLittle(t *testing.T) {
 	}
 }
 
+// A runner says that a server makes attempts itself, and asks again: the server may be started otherwise.
+func TestServerWithoutRunners(t *testing.T) {
+	for _, takes := range []runner.Takes{runner.TakesAttempts, runner.TakesTests} {
+		logged, err := takeOnce(t, http.HandlerFunc(runner.NotHere), takes)
+		if !errors.Is(err, context.Canceled) || !strings.Contains(logged, "start it with --attempts-on runners") ||
+			!strings.Contains(logged, "trying again") || strings.Contains(logged, "--server") {
+			t.Errorf("%v: %v, %s", takes, err, logged)
+		}
+	}
+}
+
 // takeOnce asks a server for an attempt until the client logs something, and returns that.
 func takeOnce(t *testing.T, h http.Handler, takes runner.Takes) (logged string, err error) {
 	t.Helper()

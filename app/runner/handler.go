@@ -66,6 +66,13 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.mux.ServeHTTP(w, r)
 }
 
+// NotHere answers the requests of runners on a server that makes attempts itself. It does not set [Header], so that
+// runners ask again.
+func NotHere(w http.ResponseWriter, _ *http.Request) {
+	writeError(w, http.StatusNotFound, "this server makes attempts itself; start it with --attempts-on runners to have "+
+		"runners make them")
+}
+
 // writeError answers with an error that the runner shows to users.
 func writeError(w http.ResponseWriter, status int, why string) {
 	w.Header().Set("Content-Type", "application/json")
@@ -155,7 +162,7 @@ func (h *Handler) refuseAttempt(w http.ResponseWriter, r *http.Request, err erro
 func (h *Handler) next(w http.ResponseWriter, r *http.Request) {
 	ctx := r.Context()
 	token := bearerToken(r)
-	if !isToken(token, tokenPrefix) {
+	if !isToken(token, TokenPrefix) {
 		h.unauthorized(w, r, http.StatusUnauthorized, noToken)
 		return
 	}

@@ -217,14 +217,14 @@ type Failure struct {
 // clipAbout limits a runner's description to one line of at most MaxAbout bytes.
 func clipAbout(about string) string { return text.HeadOf(text.OneLine(about), MaxAbout) }
 
-// Prefixes of tokens, which identify their kind, also in a leaked log.
+// TokenPrefix and passPrefix begin tokens and identify their kind, also in a leaked log.
 const (
-	tokenPrefix = "sia-runner-"
+	TokenPrefix = "sia-runner-"
 	passPrefix  = "sia-attempt-"
 )
 
 // NewToken returns a new token for a runner. The server stores its [Hash].
-func NewToken() string { return tokenPrefix + rand.Text() + rand.Text() }
+func NewToken() string { return TokenPrefix + rand.Text() + rand.Text() }
 
 func newPass() string { return passPrefix + rand.Text() + rand.Text() }
 

@@ -87,6 +87,28 @@ func TestNavigationFitsASmallPhone(t *testing.T) {
 	}
 }
 
+// On a small phone the button of a row has its words in one line; on a desktop it does not touch what follows.
+//
+//test:thorough
+func TestButtonsOfRows(t *testing.T) {
+	srv := httptest.NewServer(as(operator(), pages(t, world(t), &doer{})))
+	t.Cleanup(srv.Close)
+	ctx := webtest.Chromium(t)
+	for width, wrong := range map[int64]string{
+		360: `b.getBoundingClientRect().height > 40`,
+		1280: `b.nextElementSibling &&
+			b.nextElementSibling.getBoundingClientRect().left - b.getBoundingClientRect().right < 4`,
+	} {
+		must(t, chromedp.Do(ctx, chromedp.EmulateViewport(width, 800), chromedp.Navigate(srv.URL+"/tasks")))
+		counted, err := chromedp.Run(ctx, chromedp.Evaluate[[]int](
+			`(all => [all.length, all.filter(b => `+wrong+`).length])([...document.querySelectorAll(".row .button")])`))
+		must(t, err)
+		if counted[0] == 0 || counted[1] > 0 {
+			t.Errorf("at %d pixels, %d of %d buttons are too high or touch what follows", width, counted[1], counted[0])
+		}
+	}
+}
+
 // An open page shows changes without a reload, under the pages' Content-Security-Policy, and keeps text that somebody
 // is writing.
 //

@@ -35,7 +35,7 @@ type commandLine struct {
 	Forget  forgetPersonCmd `cmd:"" name:"forget-person" group:"operate" help:"Erase a person from the database." example:"sia forget-person mia --dry-run"`
 	Bench   benchGroup      `cmd:"" group:"operate" help:"Measure this machine, or attack this installation."`
 
-	Lessons  lessonsCmd  `cmd:"" group:"learn" help:"List, show, teach, prove, share and forget lessons."`
+	Lessons  lessonsCmd  `cmd:"" group:"learn" help:"List, show, learn, prove, share and forget lessons."`
 	Policies policiesCmd `cmd:"" group:"learn" help:"List, check, compare, simulate and change policies."`
 	Priors   priorsCmd   `cmd:"" group:"learn" help:"Learn from other installations, and share counts with them."`
 	Replay   replayCmd   `cmd:"" group:"learn" help:"Find tasks in a repository's history, and play them again."`

@@ -209,12 +209,12 @@ func TestModelsThatDoNotAnswer(t *testing.T) {
 			t.Parallel()
 			srv := httptest.NewServer(http.HandlerFunc(c.reply))
 			t.Cleanup(func() { srv.CloseClientConnections(); srv.Close() })
-			said, ok := diagnosed(t, doctorModelsCmd{modelFlags: modelFlags{ModelURL: srv.URL + "/v1", Model: "m",
-				ModelTimeout: 2 * time.Second}})
+			model := modelFlags{ModelURL: srv.URL + "/v1", Model: "m", ModelTimeout: 2 * time.Second}
+			said, ok := diagnosed(t, doctorModelsCmd{modelFlags: model})
 			if ok || !strings.Contains(fmt.Sprint(said["advice"]), c.want) && said["advice"] != slowAdvice {
 				t.Errorf("doctor: %v, want %q", said, c.want)
 			}
-			demo := &demoCmd{Repo: testedClone(t), ModelURL: srv.URL + "/v1", Model: "m", ModelTimeout: 2 * time.Second}
+			demo := &demoCmd{Repo: testedClone(t), Free: true, modelFlags: model}
 			var out strings.Builder
 			e := &cli.Env{Ctx: t.Context(), Out: &out, Err: io.Discard, Logger: silentLogger()}
 			if err := demo.Run(e); err == nil || !strings.Contains(out.String()+err.Error(), c.want) {

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/app/web/setup"
+	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia/text"
 )
 
@@ -20,7 +22,9 @@ func checkStored(dir string, c app.Config) []doctorFinding {
 	stored, ok, err := setup.Load(dir)
 	switch {
 	case err != nil:
-		f.Detail, f.Fix = err.Error(), "restore "+path+" from a backup, or move it away and run `sia setup`"
+		said := cli.ErrorText(err)
+		advice := strings.LastIndex(said, "; ")
+		f.Detail, f.Fix = said[:advice], said[advice+2:]
 		return []doctorFinding{f}
 	case !ok && c.GitHub.Named():
 		return nil

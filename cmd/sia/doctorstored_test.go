@@ -41,6 +41,10 @@ func TestDoctorKnowsTheStoredApp(t *testing.T) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
+	if got := checkStored(os.DevNull, app.Config{}); len(got) != 1 || got[0].OK ||
+		got[0].Fix != "name the server's folder with --dir" {
+		t.Errorf("a folder that is none: %+v", got)
+	}
 	if got := checkStored(t.TempDir(), app.Config{GitHub: app.GitHubConfig{AppID: 7}}); got != nil {
 		t.Errorf("without set-up: %+v", got)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +16,7 @@ import (
 
 // logCmd reads failing CI logs the way SIA does.
 type logCmd struct {
-	Files   []string `arg:"" help:"Logs, plain or gzip; - is standard input."`
+	Files   []string `arg:"" help:"Logs, plain or gzip; - is standard input. Unpack a zip archive first."`
 	Green   string   `help:"A log of the same job that passed: what it says, too, counts less." placeholder:"FILE"`
 	Lines   int      `help:"Lines of text at most, in --output json and of logs from a pipe." default:"15" min:"1"`
 	Context int      `help:"Lines shown around the excerpt." default:"2" min:"0"`
@@ -138,10 +139,11 @@ func (c *logCmd) excerpt(e *cli.Env, name string, rep failure.Report) ([]failure
 	return failure.ReadLines(e.Ctx, log, rep.Excerpt, c.Context)
 }
 
-// openLog opens a log, which may be compressed. Its readers decompress it.
+// openLog opens a log, which may be compressed. Its readers decompress it. It returns an error for a zip archive, as
+// GitHub's "Download log archive" gives, and for a program: both are read as a log without a failure.
 func openLog(e *cli.Env, name string) (io.ReadCloser, error) {
 	if name == "-" {
-		return io.NopCloser(e.Stdin()), nil
+		return readable(io.NopCloser(e.Stdin()), "standard input")
 	}
 	f, err := os.Open(name)
 	if err != nil {
@@ -150,7 +152,22 @@ func openLog(e *cli.Env, name string) (io.ReadCloser, error) {
 	if st, err := f.Stat(); err == nil && st.IsDir() {
 		return nil, errors.Join(&fs.PathError{Op: "read", Path: name, Err: syscall.EISDIR}, f.Close())
 	}
-	return f, nil
+	return readable(f, name)
+}
+
+// readable returns a log from its beginning, unless that is of something else.
+func readable(log io.ReadCloser, name string) (io.ReadCloser, error) {
+	begin := bufio.NewReader(log)
+	switch first, _ := begin.Peek(4); string(first) { // the error comes again when the log is read
+	case "PK\x03\x04":
+		return nil, errors.Join(fmt.Errorf("%s is a zip archive: unpack it, and name the logs in it", name), log.Close())
+	case "\x7fELF":
+		return nil, errors.Join(fmt.Errorf("%s is a program, not a log", name), log.Close())
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{begin, log}, nil
 }
 
 func testNames(ts []failure.Test) []string {

@@ -13,9 +13,17 @@ import (
 
 // haltTarget selects what is paused: everything, a repository or an installation.
 type haltTarget struct {
-	All          bool   `help:"Everything that this server works on." xor:"target" required:""`
-	Repo         string `help:"One repository." placeholder:"OWNER/NAME" xor:"target" required:"" type:"repository"`
-	Installation int64  `help:"Everything of one installation, by GitHub's id." placeholder:"ID" xor:"target" required:""`
+	All          bool   `help:"Everything that this server works on." xor:"target"`
+	Repo         string `help:"One repository." placeholder:"OWNER/NAME" xor:"target" type:"repository"`
+	Installation int64  `help:"Everything of one installation, by GitHub's id." placeholder:"ID" xor:"target"`
+}
+
+// Validate returns an error if nothing is selected. Marked as required, all three flags would be in the usage line.
+func (h haltTarget) Validate() error {
+	if h == (haltTarget{}) {
+		return errors.New("say what: --all, --repo or --installation")
+	}
+	return nil
 }
 
 // scope returns the selected scope, and its name for users.

@@ -127,7 +127,7 @@ func (r minedReport) show(e *cli.Env) error {
 			e.Linef("  %s could not be run: %s", id, a.Stuck[id])
 		}
 	} else {
-		e.Linef("%s: %d tasks, kept in %s", r.Repo, r.Tasks, r.Folder)
+		e.Linef("%s: %s, kept in %s", r.Repo, text.Count(r.Tasks, "task"), r.Folder)
 		e.Linef("%d commits judged this time, %.1f s each in the median. Of all that were ever judged:", r.Judged,
 			r.Median)
 		for _, v := range keysByCount(r.Counts) {

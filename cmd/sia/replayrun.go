@@ -141,6 +141,9 @@ func (c playFlags) player(e *cli.Env, s *replay.Source) (*replay.Player, error) 
 	if err != nil {
 		return nil, err
 	}
+	if coder := server.WithDefaults().Models.Coder; coder.URL == "" || coder.Model == "" {
+		return nil, cli.Usage("%s", noModel)
+	}
 	box, err := cli.OpenTestSandbox(e.Ctx, e.Logger, e.ReportCompiling)
 	if err != nil {
 		return nil, err

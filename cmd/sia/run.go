@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/cmd/internal/localrun"
 	"github.com/sia-bot/sia/sia/text"
@@ -27,6 +28,7 @@ type runCmd struct {
 	Setup      []string      `help:"Commands that prepare a fresh checkout; default: agent.setup, or what the repository's files name." sep:"none" placeholder:"COMMAND"`
 	SetupHosts []string      `help:"Hosts that setup may fetch packages from; default: those of the package managers that were found." placeholder:"NAME"`
 	AgentPath  []string      `help:"Folders with coding agents for agent.kind: command, such as the prefix of an npm install -g; the agents see them read-only." env:"SIA_AGENT_PATH" placeholder:"FOLDER"`
+	AgentEnv   []string      `help:"Names of environment variables of yours that agent.env of .sia/config.yml may ask for; default: none." env:"SIA_AGENT_ENV" placeholder:"NAME"`
 	TestWithin time.Duration `help:"How long the test command may take; default: 15m." default:"15m" placeholder:"DURATION" min:"1s"`
 	Credits    int           `help:"Budget, in credits of 0.01 USD; default: budget.task of .sia/config.yml, which is 100 where it says nothing." placeholder:"N" min:"1"`
 	Approaches int           `help:"How many different approaches are tried; default: sia.max_approaches of .sia/config.yml, which is 5 where it says nothing." placeholder:"N" min:"1" max:"20"`
@@ -44,6 +46,20 @@ type runCmd struct {
 func (*runCmd) Help() string {
 	return `The work is done in a copy. The clone gets one new branch; what is checked out stays as it is.
 The exit status is 0 if the test command passed on the result, and 1 if not.`
+}
+
+// noModel is the error of commands that need a model.
+const noModel = "no model is named: give --model-url and --model, and --model-key where it needs one, or " +
+	"SIA_MODEL_URL, SIA_MODEL and SIA_MODEL_KEY"
+
+// Validate returns an error for hosts that can't be allowed, and for folders that are none.
+func (c *runCmd) Validate() error {
+	for _, dir := range c.AgentPath {
+		if st, err := os.Stat(dir); err != nil || !st.IsDir() {
+			return fmt.Errorf("--agent-path: there is no folder %s", dir)
+		}
+	}
+	return app.Config{SetupHosts: c.SetupHosts}.CheckNames()
 }
 
 // Run works on one issue.
@@ -72,8 +88,8 @@ func (c *runCmd) Run(e *cli.Env) error {
 // options returns the inputs of the run, with the issue and the models.
 func (c *runCmd) options(e *cli.Env) (o localrun.Options, err error) {
 	o = localrun.Options{Repo: c.Repo, Base: c.Base, Branch: c.Branch, Test: c.Test, Setup: c.Setup,
-		SetupHosts: c.SetupHosts, AgentPath: c.AgentPath, TestWithin: c.TestWithin, Credits: c.Credits,
-		Approaches: c.Approaches, Memory: c.Memory, Free: c.Free, Dir: userDir(), Logger: silentLogger(),
+		SetupHosts: c.SetupHosts, AgentPath: c.AgentPath, AgentEnv: c.AgentEnv, TestWithin: c.TestWithin,
+		Credits: c.Credits, Approaches: c.Approaches, Memory: c.Memory, Free: c.Free, Dir: userDir(), Logger: silentLogger(),
 		JSON: c.Output == "json", Diff: c.diff}
 	if c.Verbose {
 		o.Logger = e.Logger
@@ -82,8 +98,7 @@ func (c *runCmd) options(e *cli.Env) (o localrun.Options, err error) {
 		return o, err
 	}
 	if o.Models.Coder.URL == "" || o.Models.Coder.Model == "" {
-		return o, cli.Usage("no model is named: give --model-url and --model, and --model-key where it needs one, or " +
-			"SIA_MODEL_URL, SIA_MODEL and SIA_MODEL_KEY")
+		return o, cli.Usage("%s", noModel)
 	}
 	o.Models.Coder.Name = cmp.Or(o.Models.Coder.Name, o.Models.Coder.Model) // name that users know
 	o.Title, o.Body, err = readIssue(c.Issue, e.Stdin())

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -72,8 +71,12 @@ func (c runnerTaker) token() (string, error) {
 		token = string(b)
 	}
 	if token = strings.TrimSpace(token); token == "" {
-		return "", errors.New("this runner's token is missing: `sia runner add NAME` on the server prints one; put it into " +
+		return "", cli.Usage("this runner's token is missing: `sia runner add NAME` on the server prints one; put it into " +
 			"a file for --token-file, or into " + runnerToken)
+	}
+	if !strings.HasPrefix(token, runner.TokenPrefix) || len(strings.Fields(token)) != 1 {
+		return "", cli.Usage("--token-file or %s is not the token of a runner, which is one word that begins with %s",
+			runnerToken, runner.TokenPrefix)
 	}
 	return token, os.Unsetenv(runnerToken)
 }

@@ -44,7 +44,8 @@ func (c *runnerAddCmd) Run(e *cli.Env) error {
 		return json.NewEncoder(e.Out).Encode(map[string]string{"name": c.Name, "token": token})
 	}
 	fmt.Fprintln(e.Err, "This is the only time that the token is shown. On the runner's machine:\n"+
-		"  sia runner --server https://ADDRESS --token-file FILE")
+		"  sia runner --server https://ADDRESS --token-file FILE\n"+
+		"The server gives runners work if it is started with --attempts-on runners.")
 	_, err = fmt.Fprintln(e.Out, token)
 	return err
 }

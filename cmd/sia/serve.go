@@ -66,6 +66,9 @@ func setUpFirst(e *cli.Env, config app.Config, o *app.Options) (_ app.Config, re
 	if err := config.CheckAddresses(); err != nil {
 		return config, false, err
 	}
+	if err := makeServerDir(config.Dir); err != nil {
+		return config, false, err
+	}
 	if config.PublicURL != "" {
 		o.Invited = signin.NewInvitation(setup.Path, strings.HasPrefix(config.PublicURL, "https:"), time.Now)
 	}
@@ -78,8 +81,8 @@ func setUpFirst(e *cli.Env, config app.Config, o *app.Options) (_ app.Config, re
 			err = errors.Join(err, front.Close())
 		}
 	}()
-	fmt.Fprintf(e.Err, "No GitHub App is configured. To register one, open on this machine:\n  http://%s%s\n",
-		front.PrivateAddr(), setup.Path)
+	fmt.Fprintf(e.Err, "No GitHub App is configured. To register one, open on this machine:\n  %s%s\n",
+		front.PrivateURL(), setup.Path)
 	printLink := func(words string) {
 		fmt.Fprintf(e.Err, "%s, which lets one browser in and is valid for two hours:\n  %s%s\n", words,
 			strings.TrimRight(config.PublicURL, "/"), o.Invited.Link())
@@ -88,7 +91,7 @@ func setUpFirst(e *cli.Env, config app.Config, o *app.Options) (_ app.Config, re
 		printLink("or, from elsewhere, this address")
 	}
 	e.Logger.InfoContext(e.Ctx, "waiting for set-up", "webhooks", front.Addr().String()+"/webhook", "setup",
-		"http://"+front.PrivateAddr().String()+setup.Path)
+		front.PrivateURL()+setup.Path)
 	made, err := app.SetUp(e.Ctx, config, app.SetUpOptions{Front: front, Invitation: o.Invited, Serves: true,
 		NewLink: func() { printLink("The last address has expired. Set-up has another one") },
 		Logger:  e.Logger, Now: time.Now})

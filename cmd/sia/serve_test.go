@@ -135,7 +135,7 @@ func TestServeSaysWhatItIs(t *testing.T) {
 	found(t, log, `(level=INFO msg="stopping: .* why=.* within=20s attempts=0 effects=\d)`)
 }
 
-// Webhooks with a wrong signature are logged, but can't fill the log.
+// Webhooks with a wrong signature are logged, but can't fill the log. A runner is told that there is no work for it.
 func TestServeRefusesSignatures(t *testing.T) {
 	pages, webhooks, log := startServe(t, http.NotFoundHandler()) // reachable, without a list of models
 	checkMetrics(t, pages, webhooks)
@@ -151,6 +151,10 @@ func TestServeRefusesSignatures(t *testing.T) {
 		if resp.StatusCode != http.StatusUnauthorized {
 			t.Errorf("%s", resp.Status)
 		}
+	}
+	status, body := get(t, strings.TrimSuffix(webhooks, "/webhook")+"/runner/next")
+	if status != http.StatusNotFound || !strings.Contains(body, "this server makes attempts itself") {
+		t.Errorf("a runner is told %d %s", status, body)
 	}
 	if n := strings.Count(log.String(), "their signature is wrong"); n != 1 {
 		t.Errorf("told %d times, want once:\n%s", n, log)

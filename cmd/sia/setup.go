@@ -7,7 +7,9 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
+	"unicode/utf8"
 
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/app/web/setup"
@@ -38,10 +40,26 @@ type setupAnswer struct {
 	PublicURL string `json:"public_url"`
 }
 
+// makeServerDir makes the server's folder, before anybody is asked to open a page.
+func makeServerDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("the server's folder can't be made: %w; give another with --dir", err)
+	}
+	return nil
+}
+
+// Validate returns an error for a name that GitHub does not take.
+func (c *setupCmd) Validate() error {
+	if n := utf8.RuneCountInString(c.Name); n > setup.MaxName {
+		return fmt.Errorf("--name has %d characters; GitHub takes at most %d", n, setup.MaxName)
+	}
+	return nil
+}
+
 // Run serves the page on this machine until the app is stored, and prints the next steps.
 func (c *setupCmd) Run(e *cli.Env) (err error) {
-	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
-		return fmt.Errorf("the server's folder can't be made: %w; give another with --dir", err)
+	if err := makeServerDir(c.Dir); err != nil {
+		return err
 	}
 	stored, ok, err := setup.Load(c.Dir)
 	switch {
@@ -52,6 +70,9 @@ func (c *setupCmd) Run(e *cli.Env) (err error) {
 			filepath.Join(c.Dir, setup.File))
 	}
 	front, err := app.Listen(e.Ctx, app.Config{Private: fmt.Sprintf("127.0.0.1:%d", c.Port)})
+	if errno := syscall.Errno(0); errors.As(err, &errno) { // its own message names a flag that this command has not
+		return fmt.Errorf("--port %d can't be used: %w; choose another, or leave it out for one that is free", c.Port, errno)
+	}
 	if err != nil {
 		return err
 	}

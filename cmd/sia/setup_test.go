@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -376,8 +377,9 @@ func TestServeSetUpFromElsewhere(t *testing.T) {
 	t.Parallel()
 	sim, dir := shopGitHub(t), filepath.Join(t.TempDir(), "sia")
 	l := apptest.FreeAddress(t)
-	log := running(t, cli.ExitDone, "waiting for set-up", "serve", "--listen", l, "--private", "127.0.0.1:0", "--dir", dir,
+	log := running(t, cli.ExitDone, "waiting for set-up", "serve", "--listen", l, "--private", ":0", "--dir", dir,
 		"--github-url", sim.URL(), "--public-url", "http://"+l)
+	found(t, log, `open on this machine:\n  (http://localhost:\d+/setup)`)
 	link := found(t, log, `(http://\S+/setup\?token=\S+)`)
 	newSurfer(t).open(link) // a chat's preview
 	b := newSurfer(t)
@@ -398,6 +400,26 @@ func TestServeSetUpFromElsewhere(t *testing.T) {
 	}
 	if _, ok, err := setup.Load(dir); !ok || err != nil {
 		t.Errorf("stored: %v %v", ok, err)
+	}
+}
+
+// A port that is in use is named by the flag that set-up has.
+func TestSetupPortInUse(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	_, port, err := net.SplitHostPort(taken.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var errs strings.Builder
+	code := runCommand(t.Context(), []string{"setup", "--dir", t.TempDir(), "--port", port}, io.Discard, &errs)
+	if code != cli.ExitFailed ||
+		!strings.Contains(errs.String(), "--port "+port+" can't be used: address already in use") ||
+		strings.Contains(errs.String(), "--private") {
+		t.Errorf("exit %d, %s", code, &errs)
 	}
 }
 

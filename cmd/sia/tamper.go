@@ -10,6 +10,7 @@ import (
 	"github.com/sia-bot/sia/cmd/internal/localgit"
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/config"
 	"github.com/sia-bot/sia/sia/tamper"
 	"github.com/sia-bot/sia/sia/text"
 )
@@ -31,6 +32,16 @@ type tamperCmd struct {
 func (*tamperCmd) Help() string {
 	return "Exits 0 when nothing asks a person: nothing was found, or only what the reviewer is asked first.\n\n" +
 		"Exits 1 when something asks a person, or when the commits can't be read."
+}
+
+// Validate returns an error for a glob that would protect nothing.
+func (c *tamperCmd) Validate() error {
+	for _, g := range c.Protected {
+		if wrong := config.WrongGlob(g); wrong != "" {
+			return fmt.Errorf("--protected: %s", wrong)
+		}
+	}
+	return nil
 }
 
 // tamperReport is what --output json prints of one difference. Fields are only added.

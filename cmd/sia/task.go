@@ -126,7 +126,11 @@ func showTask(e *cli.Env, t sia.Task) {
 	p := e.Linef
 	p("%s  %s#%d  %s", e.Style.Bold(t.Title), t.Repo, t.Issue, e.Style.Bold(string(t.State)))
 	if waiting := render.Waiting(t); waiting != "" {
-		p("  waits for   %s", waiting)
+		about := "waits for"
+		if t.State.Final() {
+			about = "ended"
+		}
+		p("  %-11s %s", cli.Styled(about), waiting)
 	}
 	if t.Warning != "" {
 		p("  warning     %s", e.Style.Amber(t.Warning))
@@ -161,8 +165,12 @@ func showTask(e *cli.Env, t sia.Task) {
 		if a.Coder != "" && a.Assigned != "" {
 			p("  by %s: %s", a.Coder, a.Assigned)
 		}
-		p("  %s, %s credits, %s +%d −%d, %s", text.Count(a.Turns, "turn"), a.Cost, text.Count(a.Diff.Files, "file"),
-			a.Diff.Added, a.Diff.Deleted, a.Head.Short())
+		did := fmt.Sprintf("%s, %s credits, %s +%d −%d", text.Count(a.Turns, "turn"), a.Cost,
+			text.Count(a.Diff.Files, "file"), a.Diff.Added, a.Diff.Deleted)
+		if a.Head != "" {
+			did += ", " + a.Head.Short()
+		}
+		p("  %s", did)
 		showParts(e, a, p)
 		for _, line := range a.Ledger.Lines() {
 			p("  · %s", line)

@@ -18,6 +18,7 @@ import (
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/technique"
+	"github.com/sia-bot/sia/sia/text"
 )
 
 // PlayerConfig configures a [Player]. History, Folder, Box and at least one coder are required.
@@ -266,7 +267,7 @@ func (t Task) resolvedBy(rep testrun.Report) (bool, string) {
 	case len(broken) > 0:
 		return false, fmt.Sprintf("%d tests that passed fail now: %s", len(broken), firstFew(broken))
 	}
-	return true, fmt.Sprintf("%d tests that failed pass", len(t.Failing))
+	return true, text.Count(len(t.Failing), "test") + " that failed before now passed"
 }
 
 func firstFew(names []string) string {

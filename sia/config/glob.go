@@ -9,8 +9,8 @@ import (
 	"github.com/sia-bot/sia/sia/glob"
 )
 
-// wrongGlob returns what is wrong with a file pattern; "" if it is valid.
-func wrongGlob(s string) string {
+// WrongGlob returns what is wrong with a file pattern; "" if it is valid.
+func WrongGlob(s string) string {
 	if strings.HasPrefix(s, "/") {
 		return fmt.Sprintf("%q begins with a slash; patterns are relative to the repository's root", s)
 	}

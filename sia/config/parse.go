@@ -46,7 +46,7 @@ func (f Field) want() yamlfile.Want {
 	case "memory.branch":
 		w.Wrong = wrongBranch
 	case "checks.protected":
-		w.Wrong = wrongGlob
+		w.Wrong = WrongGlob
 	}
 	return w
 }

@@ -81,8 +81,8 @@ type Report struct {
 }
 
 // Read reads a log to its end and reports what failed. Memory use is bounded (a few MiB) for any size of the log and
-// its lines. A log in gzip or UTF-16 is unpacked. Errors are those of r and of the context; a green log that ends with an
-// error counts up to there. The report has an empty excerpt when nothing was found.
+// its lines. A log in gzip or UTF-16 is unpacked. Errors are those of r and of the context; a green log that ends with
+// an error counts up to there. The report has an empty excerpt when nothing was found.
 func Read(ctx context.Context, r io.Reader, opts Options) (Report, error) {
 	rd := newLogReader()
 	rd.notes = failureMessages(opts.Annotations)

@@ -67,8 +67,8 @@ func TestLaterRunReplacesRed(t *testing.T) {
 		}), sia.VerdictGreen, false, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, says := Judge(c.in), ""
-			if says = strings.Join(got.Explain, "\n"); got.Verdict != c.want || !strings.Contains(says, c.says) {
+			got := Judge(c.in)
+			if says := strings.Join(got.Explain, "\n"); got.Verdict != c.want || !strings.Contains(says, c.says) {
 				t.Errorf("%s: %s", got.Verdict, says)
 			}
 			flaky := slices.ContainsFunc(c.in.GreenChecks(), func(g GreenCheck) bool { return g.Flipped })

@@ -44,7 +44,7 @@ func Parse(b []byte, form Form) *File {
 	f := &File{form: form, at: map[string]*token.Token{}}
 	switch b = bytes.TrimPrefix(b, []byte("\ufeff")); { // the byte-order mark that some editors put first
 	case len(b) > form.Most:
-		f.problem(nil, "", "", "the file has %d bytes; %ss take at most %d", len(b), form.Key, form.Most)
+		f.problem(nil, "", "", "the file has %d bytes; it may have at most %d", len(b), form.Most)
 	case !utf8.Valid(b):
 		f.problem(nil, "", "", "the file is not UTF-8 text")
 	case TooDeep(b):

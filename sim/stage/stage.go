@@ -61,6 +61,7 @@ type Config struct {
 	Priced      bool     // models without a price are refused
 	SetupHosts  []string
 	AgentPath   []string // folders with coding agents
+	AgentEnv    []string // names of environment variables that repositories may request
 	Private     string   // address for the operator's pages; "": none
 	DB          string   // "": in the temporary folder
 	ModelsDir   string   // folder for what is learned about models; "": in the temporary folder
@@ -173,7 +174,7 @@ func Start(ctx context.Context, set Config) (_ *Stage, err error) {
 		Models: models, ModelsDir: set.ModelsDir, Free: !set.Priced,
 		Schedule:     sweep.DefaultSchedule(),
 		Keep:         sweep.DefaultRetention(),
-		WriteSpacing: 10 * time.Millisecond, SetupHosts: set.SetupHosts, AgentPath: set.AgentPath,
+		WriteSpacing: 10 * time.Millisecond, SetupHosts: set.SetupHosts, AgentPath: set.AgentPath, AgentEnv: set.AgentEnv,
 		GitHub: app.GitHubConfig{URL: s.Sim.URL(), API: s.Sim.APIURL(), AppID: registered.ID,
 			PrivateKey: registered.PrivateKeyPEM, WebhookSecret: secret,
 			ClientID: registered.ClientID, ClientSecret: registered.ClientSecret},

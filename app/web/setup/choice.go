@@ -13,9 +13,9 @@ import (
 // webhookPath is the path of webhooks, below the server's public address.
 const webhookPath = "/webhook"
 
-// maxName is the maximum length of an app's name, in characters.
+// MaxName is the maximum length of an app's name, in characters.
 // https://docs.github.com/en/apps/creating-github-apps/registering-a-github-app/registering-a-github-app
-const maxName = 34
+const MaxName = 34
 
 // choice is the input of a person before an app is registered.
 type choice struct {
@@ -42,8 +42,8 @@ func (c choice) checked() (choice, error) {
 		all = append(all, fmt.Errorf("you typed the organisation %s and chose your own account: choose “An organisation …”, "+
 			"or empty the field", c.Org))
 	}
-	if n := utf8.RuneCountInString(c.Name); n < 1 || n > maxName {
-		all = append(all, fmt.Errorf("the app needs a name of 1 to %d characters that no other app on GitHub has", maxName))
+	if n := utf8.RuneCountInString(c.Name); n < 1 || n > MaxName {
+		all = append(all, fmt.Errorf("the app needs a name of 1 to %d characters that no other app on GitHub has", MaxName))
 	}
 	var err error
 	if c.GitHub, err = origin(c.GitHub); err != nil {

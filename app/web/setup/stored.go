@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/sia-bot/sia/app/atomicfile"
@@ -59,10 +60,21 @@ func Load(dir string) (r Registered, ok bool, err error) {
 		err = errors.New("id, key, webhook secret or GitHub's address is missing in it")
 	}
 	if err != nil {
-		return Registered{}, false, fmt.Errorf("the stored app, %s, can't be used: %w; restore it from a backup, or move it "+
-			"away and set SIA up again", path, err)
+		return Registered{}, false, unusable(path, err)
 	}
 	return r, true, nil
+}
+
+// unusable returns why the file with the app can't be used, and what to do. Only a file that was read is broken.
+func unusable(path string, err error) error {
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("the stored app can't be read: %w; run this as the server's user", err)
+	case errors.Is(err, syscall.ENOTDIR):
+		return fmt.Errorf("the stored app can't be read: %w; name the server's folder with --dir", err)
+	}
+	return fmt.Errorf("the stored app, %s, can't be used: %w; restore it from a backup, or move it away and set SIA up "+
+		"again", path, err)
 }
 
 // saveApp stores an app in a folder, atomically, readable only by the server's user. If an app is stored already, it

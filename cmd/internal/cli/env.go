@@ -58,7 +58,7 @@ func (e *Env) Sayf(format string, args ...any) error {
 	return err
 }
 
-// Linef prints a line as [Env.Sayf] does. Write errors are dropped: a closed pipe is reported when the command ends.
+// Linef prints a line as [Env.Sayf] does. Write errors are dropped: they are reported when the command ends.
 func (e *Env) Linef(format string, args ...any) { _ = e.Sayf(format+"\n", args...) }
 
 // Progressf prints a line of progress on standard error, as [Sprintf] formats it.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"reflect"
 	"regexp"
@@ -127,6 +128,10 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 	if errors.Is(err, syscall.EPIPE) { // it printed help
 		return ExitUnread
 	}
+	if wrote := (*fs.PathError)(nil); errors.As(err, &wrote) && wrote.Op == "write" { // as well
+		fmt.Fprintf(stderr, "%s: %s\n", p.Name, Plain(ErrorText(err)))
+		return ExitFailed
+	}
 	if err != nil {
 		return p.reportUsage(stderr, usageMessage(err), p.commandOf(err))
 	}
@@ -140,9 +145,14 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 	}
 	read, unread := context.WithCancelCause(ctx)
 	defer unread(nil)
-	e := &Env{Ctx: read, Out: output{stdout, unread}, Err: stderr, Logger: logger(p.Global.LogLevel),
+	out := &output{Writer: stdout, unread: unread}
+	e := &Env{Ctx: read, Out: out, Err: stderr, Logger: logger(p.Global.LogLevel),
 		Warnings: logger(max(p.Global.LogLevel, slog.LevelWarn)), Style: StyleFor(stdout)}
-	if err := kctx.Run(e, parser); err != nil {
+	err = kctx.Run(e, parser)
+	if err == nil {
+		err = out.err()
+	}
+	if err != nil {
 		if code := ExitCode(0); errors.As(err, &code) {
 			return int(code)
 		}

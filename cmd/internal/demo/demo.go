@@ -15,7 +15,6 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sim/ghsim"
@@ -24,11 +23,11 @@ import (
 
 // Options are the inputs of the demo.
 type Options struct {
-	Model   app.ModelConfig // without an address: the scripted model
-	Timeout time.Duration   // for one step
-	Keep    bool            // stay up after the story
-	JSON    bool            // print the result as JSON, and tell the story on standard error
-	Logger  *slog.Logger    // of the server
+	Models  app.ModelsConfig // without an address of the coder: the scripted model
+	Timeout time.Duration    // for one step
+	Keep    bool             // stay up after the story
+	JSON    bool             // print the result as JSON, and tell the story on standard error
+	Logger  *slog.Logger     // of the server
 }
 
 // The user who opens the issues and owns the repository.
@@ -59,7 +58,7 @@ func Run(e *cli.Env, o Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, n.Close()) }()
-	n.opening(o.Model)
+	n.opening(o.Models)
 	failed := n.play()
 	if e.Ctx.Err() != nil {
 		return e.Ctx.Err()
@@ -81,6 +80,9 @@ func Run(e *cli.Env, o Options) (err error) {
 	return err
 }
 
+// priced reports whether the price of every model is known.
+func priced(models app.ModelsConfig) bool { return app.Config{Models: models}.CheckPrices() == nil }
+
 // start starts the stage with the story's repository.
 func start(e *cli.Env, o Options) (*narrator, error) {
 	files := map[string]string{}
@@ -90,11 +92,10 @@ func start(e *cli.Env, o Options) (*narrator, error) {
 	set := stage.Config{Owner: user, Name: name,
 		Spec:   ghsim.RepoSpec{Files: files, Message: "A service for restaurant bookings"},
 		Logger: o.Logger, Forward: cli.ForwardCommand(), Stdlib: cli.StdlibDir()}
-	if o.Model.URL == "" {
+	if o.Models.Coder.URL == "" {
 		set.Script = script
 	} else {
-		set.Models = app.ModelsConfig{Coder: o.Model}
-		_, set.Priced = llm.KnownPrice(o.Model.Model)
+		set.Models, set.Priced = o.Models, priced(o.Models)
 	}
 	s, err := stage.Start(e.Ctx, set)
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/sia-bot/sia/agent/llm"
 	"github.com/sia-bot/sia/app"
 	"github.com/sia-bot/sia/cmd/internal/cli"
 	"github.com/sia-bot/sia/sia"
@@ -19,7 +18,8 @@ type narrator struct {
 	began time.Time
 }
 
-func (n *narrator) opening(model app.ModelConfig) {
+func (n *narrator) opening(models app.ModelsConfig) {
+	model := models.Coder
 	fmt.Fprintf(n.Out, "%s — a GitHub simulator, real git, real test runs, and the production app.\n",
 		n.Style.Bold("SIA demo"))
 	if model.URL == "" {
@@ -27,7 +27,7 @@ func (n *narrator) opening(model app.ModelConfig) {
 			"by checks that really run.\n", n.Style.Amber("scripted"))
 	} else {
 		limit := ""
-		if _, known := llm.KnownPrice(model.Model); !known {
+		if !priced(models) {
 			limit = ", with no budget, since its price is not known"
 		}
 		fmt.Fprintf(n.Out, "The model is %s at %s%s.\n", n.Style.Bold(model.Model), model.URL, limit)

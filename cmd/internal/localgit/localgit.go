@@ -221,7 +221,9 @@ func (r Repo) Commits(ctx context.Context, base, head string) ([][2]string, erro
 func (r Repo) Commit(ctx context.Context, name string) (string, error) {
 	id, err := r.Line(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}")
 	if err != nil {
-		if _, err := r.Run(ctx, "rev-parse", "--git-dir"); err != nil {
+		if _, err := r.Run(ctx, "rev-parse", "--git-dir"); errors.Is(err, exec.ErrNotFound) {
+			return "", errors.New("git is not installed, or not in PATH: install it (Debian, Ubuntu: apt-get install git)")
+		} else if err != nil {
 			return "", fmt.Errorf("%s is no clone of a Git repository; name one with --repo", r.Dir)
 		}
 		return "", fmt.Errorf("%s is no commit of %s; git log lists those that there are", name, r.Dir)

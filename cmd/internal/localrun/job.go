@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/sia-bot/sia/agent/llm"
@@ -219,6 +220,16 @@ func treeNames(tree []byte) (names map[string][]string, submodules []string) {
 		}
 	}
 	return names, submodules
+}
+
+// deniedEnv returns the variables that the repository's command asks for and does not get.
+func (j *job) deniedEnv() []string {
+	if j.settings.Agent.Kind != "command" {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(j.settings.Agent.Env), func(name string) bool {
+		return slices.Contains(j.opts.AgentEnv, name)
+	})
 }
 
 // budget describes the budget of the run.

@@ -43,6 +43,7 @@ type Options struct {
 	Setup, SetupHosts []string
 	TestWithin        time.Duration // how long the test command may take
 	AgentPath         []string      // folders with coding agents
+	AgentEnv          []string      // names of environment variables that the repository may request
 
 	Credits, Approaches int  // limits; 0: those of the repository's settings
 	Memory              bool // commit what was learned, too
@@ -168,7 +169,7 @@ func start(e *cli.Env, j job) (_ *run, err error) {
 		Spec:   ghsim.RepoSpec{From: copied, DefaultBranch: j.baseName, LastNumber: last},
 		Models: j.opts.Models, Logger: j.opts.Logger, Forward: cli.ForwardCommand(), Stdlib: cli.StdlibDir(),
 		NoWorkflows: true, Closed: true, Priced: !j.opts.Free, SetupHosts: j.opts.SetupHosts, AgentPath: j.opts.AgentPath,
-		ModelsDir: j.opts.Dir,
+		AgentEnv: j.opts.AgentEnv, ModelsDir: j.opts.Dir,
 		Local: app.Local{Anonymous: true, Settings: func(s *sia.Settings) { *s = r.job.settings }, Policies: j.policies,
 			Ignored: ignored, BeforeTests: r.runsTests, Findings: r.editFindings}})
 	if err != nil {

@@ -34,6 +34,10 @@ func (r *run) play() (out Result, err error) {
 	if len(r.job.submodules) > 0 {
 		r.progress("Submodules are not copied, so tests that need them fail: %s", strings.Join(r.job.submodules, ", "))
 	}
+	if without := r.job.deniedEnv(); len(without) > 0 {
+		r.progress("The agent's command does not get these variables of agent.env, which --agent-env would name: %s",
+			strings.Join(without, ", "))
+	}
 	r.baseCheck = r.checkBase()
 	if r.Ctx.Err() != nil {
 		return r.end(sia.Task{})

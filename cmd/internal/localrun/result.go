@@ -37,6 +37,10 @@ type Result struct {
 	Seconds   float64   `json:"seconds"`
 	Diff      string    `json:"diff"` // against the base, as git apply reads it
 
+	// The question that the run ended with, without what led to it, and the answers that are offered.
+	Question string       `json:"question,omitempty"`
+	Options  []sia.Option `json:"options,omitempty"`
+
 	// Changes of tests, their setup and protected files. The run passes only if the user accepted them.
 	Findings []string          `json:"findings"`
 	Evidence *sia.TestEvidence `json:"evidence,omitempty"` // result of running the tests with and without the change
@@ -126,7 +130,9 @@ func (r *run) end(t sia.Task) (out Result, err error) {
 			out.Reason = "nobody reads its output"
 		}
 	}
-	out.asks = question != "" && out.Reason == question
+	if out.asks = question != "" && out.Reason == question; out.asks {
+		out.Question, out.Options = r.withoutLinks(t.Escalation.Question), t.Escalation.Options
+	}
 	branches, err := r.Sim.Branches(r.repo)
 	if err != nil {
 		return out, err

@@ -30,6 +30,9 @@ func (r *run) show(out Result) {
 		r.progress("The check failed on the result before it passed there when it was run again.")
 	}
 	if out.asks {
+		for _, o := range out.Options {
+			r.progress("  %s) %s", o.Letter, o.Text)
+		}
 		r.progress("Put the answer into the text of the issue, and run again.")
 	}
 	for i, a := range out.Attempts {
@@ -60,8 +63,8 @@ func (r *run) show(out Result) {
 		}
 		return
 	}
-	stat, _ := r.job.git.Run(context.WithoutCancel(r.Ctx), "diff", "--stat", "--no-color", "--end-of-options", out.Base,
-		out.Head)
+	stat, _ := r.job.git.Run(context.WithoutCancel(r.Ctx), "-c", "core.quotePath=false", "diff", "--stat=200",
+		"--stat-graph-width=40", "--no-color", "--end-of-options", out.Base, out.Head)
 	r.progress("\nThe change is on the branch %s:\n%s", r.Style.Bold(out.Branch), strings.TrimRight(string(stat), "\n"))
 	if r.job.opts.Diff {
 		r.progress("\n%s", cli.Plain(strings.TrimRight(text.Fit(out.Diff, maxDiffBytes, text.Head), "\n")))
