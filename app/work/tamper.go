@@ -47,16 +47,41 @@ func (w *checkWorker) tampering(ctx context.Context, t sia.Task) (lines []string
 	}
 	evidence := evidenceOf(t)
 	expectations = t.Settings.SIA.Reviewer
-	for _, f := range tamper.Find(changes, t.Settings.Checks.Protected, sia.AlwaysProtected()...) {
-		if f.OfTests() && evidence.Ran(f.Path) {
-			continue
-		}
+	found := tamper.Find(changes, t.Settings.Checks.Protected, sia.AlwaysProtected()...)
+	for _, f := range unexcused(t, changes, found) {
 		lines = append(lines, w.Secrets.Mask(f.String()))
 		expectations = expectations && f.Asks() == tamper.Reviewer
 	}
 	firm, broken := evidence.Asks()
 	lines = slices.Concat(lines, firm, broken, w.Findings(string(t.Head)))
 	return lines, expectations && len(firm) == 0 && len(lines) > 0, nil
+}
+
+// unexcused returns the findings without those about tests that SIA ran. A test that failed in a check of an earlier
+// head fails where SIA does not run it, as on another system, so its file is judged by its text.
+func unexcused(t sia.Task, changes []tamper.Change, found []tamper.Finding) []tamper.Finding {
+	evidence, failed := evidenceOf(t), t.FailedBefore()
+	judged := map[string]bool{}
+	for _, c := range changes {
+		judged[c.Path] = !evidence.Ran(c.Path) || sia.NamesTest(failed, cmp.Or(c.OldPath, c.Path), baseText(c))
+	}
+	return slices.DeleteFunc(slices.Clone(found), func(f tamper.Finding) bool { return f.OfTests() && !judged[f.Path] })
+}
+
+// baseText returns what is known of a file's text on the base.
+func baseText(c tamper.Change) string {
+	if c.Old != "" {
+		return c.Old
+	}
+	var b strings.Builder
+	for _, h := range c.Hunks {
+		for _, l := range h.Lines {
+			if !strings.HasPrefix(l, "+") {
+				b.WriteString(l[min(1, len(l)):] + "\n")
+			}
+		}
+	}
+	return b.String()
 }
 
 // TamperChanges converts a diff for package tamper. workflows are the paths of the base's workflows; read reads a file
