@@ -18,7 +18,7 @@ import (
 // lines of the diff are used.
 const oldLimit = 1 << 20
 
-// maxComparedLines limits the changed lines of one file that are compared; a file with more is reported as a whole.
+// maxComparedLines limits the changed lines of one test file that are compared; one with more is reported as a whole.
 const maxComparedLines = 3000
 
 // tampering returns a line for each way in which the head's change affects the tests, the configuration of checks, or
@@ -116,16 +116,18 @@ func TamperChanges(
 // change converts a file's diff for package tamper. In a truncated diff, a file without hunks may have changed in any
 // way.
 func change(f gitops.FileDiff, cut bool) tamper.Change {
-	c := tamper.Change{Path: f.Path, OldPath: f.OldPath, Status: string(f.Status)}
+	c := tamper.Change{Path: f.Path, OldPath: f.OldPath, Status: string(f.Status), LostExec: f.LostExec}
 	lines := 0
-	for _, h := range f.Hunks {
+	for _, h := range slices.Concat(f.Hunks, f.BinaryHunks) {
 		lines += len(h.Lines)
 		c.Hunks = append(c.Hunks, tamper.Hunk{OldStart: h.OldStart, NewStart: h.NewStart, Lines: h.Lines})
 	}
 	switch {
-	case lines > maxComparedLines: // escalated to a user if it is a test
-		c.Hunks, c.Opaque = nil, f.Status != gitops.FileDeleted
 	case f.Binary:
+		c.Opaque = true
+	case lines > maxComparedLines && f.Status == gitops.FileDeleted:
+		c.Hunks = nil
+	case lines > maxComparedLines: // escalated to a user if it is a test
 		c.Opaque = true
 	case cut && len(f.Hunks) == 0:
 		c.Opaque = f.Status != gitops.FileDeleted

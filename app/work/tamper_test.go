@@ -1,8 +1,11 @@
 package work
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
+	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/tamper"
 )
@@ -38,5 +41,27 @@ func TestRunsExcuseNoTestThatWasRed(t *testing.T) {
 		if len(paths) != len(c.want) || len(c.want) > 0 && !paths[c.want[0]] {
 			t.Errorf("%s failed on %s: %v are judged by their text", c.test, c.head, paths)
 		}
+	}
+}
+
+// Code with a NUL byte, or with too many changed lines for a comparison of tests, is still read.
+func TestStrangeCodeIsRead(t *testing.T) {
+	marks := []string{"+import sys", "+TESTED = 'pytest' in sys.modules"}
+	long := append(slices.Repeat([]string{"+x = 1"}, maxComparedLines), marks...)
+	for name, f := range map[string]gitops.FileDiff{
+		"binary": {Binary: true, BinaryHunks: []gitops.Hunk{{NewStart: 1, Lines: marks}}},
+		"long":   {Hunks: []gitops.Hunk{{NewStart: 1, Lines: long}}},
+	} {
+		for path, want := range map[string]string{"calc.py": "the code asks whether", "test_calc.py": "beyond comparing"} {
+			f.Path, f.Status = path, gitops.FileAdded
+			found := tamper.Find([]tamper.Change{change(f, false)}, nil)
+			if len(found) != 1 || !strings.Contains(found[0].Why, want) {
+				t.Errorf("%s, %s: %v", name, path, found)
+			}
+		}
+	}
+	f := gitops.FileDiff{Path: "test/run.sh", Status: gitops.FileModified, LostExec: true}
+	if found := tamper.Find([]tamper.Change{change(f, false)}, nil); len(found) != 1 || found[0].Asks() != tamper.Person {
+		t.Errorf("a lost executable bit: %v", found)
 	}
 }
