@@ -45,7 +45,9 @@ func TestDisguised(t *testing.T) {
 
 // A test, or what runs tests, that loses its executable bit asks a person, whatever runs show.
 func TestLostExecutableBit(t *testing.T) {
-	for path, want := range map[string]bool{"test/cases/add.sh": true, "test/cases/add": true, "tool": true, "lib.sh": false} {
+	for path, want := range map[string]bool{
+		"test/cases/add.sh": true, "test/cases/add": true, "tool": true, "lib.sh": false,
+	} {
 		found := Find([]Change{{Path: path, Status: "modified", LostExec: true, Runs: path == "tool"}}, nil)
 		if asks := len(found) == 1 && found[0].Asks() == Person && !found[0].OfTests(); asks != want {
 			t.Errorf("%s: %v", path, found)

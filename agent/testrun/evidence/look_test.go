@@ -486,8 +486,10 @@ def half(a):
 -- head/test_calc.py --
 import unittest
 `
-	for ending, want := range map[string]string{"md": "tests: 1\nfiles: test_calc.py\ngone: test_calc.py::test_calc.Halves.test_half\n",
-		"py": "not run: the change touches more than 400 files of code or tests, or 5000 in all\n"} {
+	for ending, want := range map[string]string{
+		"md": "tests: 1\nfiles: test_calc.py\ngone: test_calc.py::test_calc.Halves.test_half\n",
+		"py": "not run: the change touches more than 400 files of code or tests, or 5000 in all\n",
+	} {
 		more := files
 		for i := range 401 {
 			more += fmt.Sprintf("-- head/docs/page%d.%s --\n# %d\n", i, ending, i)

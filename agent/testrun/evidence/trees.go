@@ -52,7 +52,8 @@ func readChange(ctx context.Context, h *gitops.History, base, head string) (c ch
 		}
 	}
 	if near > maxChanged || len(c.files) > maxFiles {
-		return c, fmt.Sprintf("the change touches more than %d files of code or tests, or %d in all", maxChanged, maxFiles), nil
+		return c, fmt.Sprintf("the change touches more than %d files of code or tests, or %d in all", maxChanged,
+			maxFiles), nil
 	}
 	c.trees = trees{}
 	if c.trees[atBase], err = h.Files(ctx, base); err != nil {
