@@ -80,6 +80,28 @@ func NewBuiltin(cfg BuiltinConfig) (*BuiltinAgent, error) {
 // builtinPrefix is the prefix of the names of builtin agents.
 const builtinPrefix = "builtin/"
 
+// IsBuiltin reports whether a name in [Result.Agent] is of a builtin agent with some of the models.
+func IsBuiltin(name string, models []string) bool {
+	joined, ok := strings.CutPrefix(name, builtinPrefix)
+	return ok && isJoined(joined, models)
+}
+
+// isJoined reports whether text consists of different models, with "+" between them; their names may contain it.
+func isJoined(text string, models []string) bool {
+	for _, m := range models {
+		rest, ok := strings.CutPrefix(text, m)
+		if ok && rest == "" {
+			return true
+		}
+		more, joined := strings.CutPrefix(rest, "+")
+		others := slices.DeleteFunc(slices.Clone(models), func(other string) bool { return other == m })
+		if ok && joined && isJoined(more, others) {
+			return true
+		}
+	}
+	return false
+}
+
 // Name returns "builtin/" and the model's name.
 func (b *BuiltinAgent) Name() string { return builtinPrefix + b.model.Model() }
 

@@ -646,3 +646,24 @@ func TestFallbackToAnotherModel(t *testing.T) {
 		t.Errorf("cost %v USD, want %v: each turn at the price of the model that answered", got, usd)
 	}
 }
+
+// An endpoint that accepts calls and breaks them off is paid for the prompts, so that retries end at the budget.
+func TestOutageEndsAtTheBudget(t *testing.T) {
+	broken := done
+	broken.Fault = &scripted.Fault{Reset: true, After: 1}
+	b := newBench(t, turns(broken), func(c *llm.Config) { c.Price = llm.Price{Input: 10, Output: 10} })
+	b.in.Limits.Credits = 50 * sia.Credit
+	for runs := 1; ; runs++ {
+		res, err := b.agent.Run(t.Context(), b.in, b.rec)
+		if res.End == sia.EndCredits {
+			if res.Cost < 40*sia.Credit || res.Usage.Input == 0 || res.Turns != 0 {
+				t.Errorf("after %d runs: %+v", runs, res)
+			}
+			return
+		}
+		if !sia.IsOutage(err) || runs > 20 {
+			t.Fatalf("run %d: %+v, %v", runs, res, err)
+		}
+		b.in.Saved = slices.Clone(b.rec.turns)
+	}
+}

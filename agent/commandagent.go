@@ -31,6 +31,7 @@ type CommandAgentsConfig struct {
 	Key       string // API key of the endpoint; never visible to commands
 	Model     string
 	ModelName string // in the configuration of this server, for Observe
+	Window    int    // its context window in tokens; 0: as in [gateway.Config]
 	Price     llm.Price
 	Timeout   time.Duration                   // of one answer; 0: as in [gateway.Config]
 	Room      *gateway.Room                   // shared capacity of its gateways
@@ -188,7 +189,7 @@ func (a *CommandAgent) observe(ctx context.Context, e gateway.Ended) {
 // gateway opens a gateway to the model for one attempt and returns how to reach it.
 func (a *CommandAgent) gateway(m gateway.Meter) (*gateway.Gateway, modelAccess, error) {
 	to := modelAccess{url: sandbox.ServiceURL, token: "sia-attempt-" + rand.Text(), model: a.Model}
-	g, err := gateway.New(gateway.Config{Upstream: a.Upstream, Key: a.Key, Model: a.Model, Token: to.token, Meter: m,
-		Room: a.Room, Begin: a.Timeout, Logger: a.Logger, Observe: a.observe})
+	g, err := gateway.New(gateway.Config{Upstream: a.Upstream, Key: a.Key, Model: a.Model, Window: a.Window,
+		Token: to.token, Meter: m, Room: a.Room, Begin: a.Timeout, Logger: a.Logger, Observe: a.observe})
 	return g, to, err
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sia-bot/sia/agent/gateway"
 	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/agent/llm/usage"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -104,10 +105,11 @@ func maxCost(price llm.Price, c gateway.Call) sia.Credits {
 	return sia.CreditsOf(price.Prompt(c.Input) + price.Cost(llm.Usage{Output: c.Most}))
 }
 
-// CallUsage returns the usage of a call through a gateway, with its cost.
+// CallUsage returns the usage of a call through a gateway, with its cost. A reservation that was charged in full is no
+// true count, nor is an output at the gateway's bound.
 func CallUsage(price llm.Price, c gateway.Call, u gateway.Usage) llm.Usage {
 	used := llm.Usage{Input: u.Input, CachedInput: u.Cached, CacheWrite: u.Written, Output: u.Output,
-		Estimated: u.Input == c.Input} // a reservation that was charged in full is no true count
+		Estimated: u.Input == c.Input || c.Most > 0 && u.Output == usage.MaxOutput(c.Most)}
 	used.USD = price.Cost(used)
 	return used
 }

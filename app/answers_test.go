@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -210,6 +211,81 @@ func TestCommentsAboveTheLimitAreNotAnswered(t *testing.T) {
 		if posts > 25 {
 			t.Errorf("#%d: %d writes for 50 comments", n, posts)
 		}
+	}
+}
+
+// A look obeys a command that its author wrote into a comment by an edit of which no delivery arrived, once: neither a
+// later look nor late deliveries repeat it. It asks GitHub once who edited a comment.
+func TestLookObeysOwnEdit(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass")
+	s.Sim.CreateUser("kim")
+	check(t, s.Sim.SetPermission(apptest.Repo, "kim", "write"))
+	s.Hold(apptest.Point{When: "before", Kind: sia.DoGate, Attempt: 1})
+	n := openLabelled(t, s, apptest.Owner)
+	s.Until()
+	s.Sim.DropDeliveries(func(d ghsim.Delivery) bool { return d.Event == "issue_comment" })
+	for _, c := range []struct{ text, editor, now string }{
+		{"Wait.", apptest.Owner, "Wait!"}, {"Go on.", "kim", "/sia stop"}, {"/sia paus", apptest.Owner, "/sia pause"},
+	} {
+		id, err := s.Sim.Comment(apptest.Repo, n, apptest.Owner, c.text)
+		check(t, err)
+		s.Wait(time.Minute)
+		check(t, s.Sim.EditComment(apptest.Repo, id, c.editor, c.now))
+	}
+	look := func(want sia.State) {
+		t.Helper()
+		for range 3 {
+			s.Wait(20 * time.Minute)
+			s.Periodic("look")
+			s.Quiet()
+		}
+		if task := s.Task(n); task.State != want {
+			t.Errorf("it is %s, want %s", task.State, want)
+		}
+	}
+	before := len(s.Sim.Calls())
+	look(sia.OnHold)
+	asked := 0
+	for _, c := range s.Sim.Calls()[before:] {
+		if strings.HasSuffix(c.Path, "/graphql") {
+			asked++
+		}
+	}
+	if asked != 2 {
+		t.Errorf("it asked %d times who edited a comment, want 2", asked)
+	}
+	s.Sim.DropDeliveries(nil)
+	for range 2 {
+		s.Wait(2 * time.Hour)
+		s.Periodic("redeliver")
+		s.Quiet()
+	}
+	look(sia.OnHold)
+	if text := said(t, s, n); strings.Contains(text, "paused already") || strings.Contains(text, "paus`") {
+		t.Errorf("it was heard again: %s", text)
+	}
+}
+
+// A look obeys no command in a comment from before the task that was edited since: it may have been dealt with.
+func TestLookIgnoresOldEdits(t *testing.T) {
+	t.Parallel()
+	s := shop(t, "pass")
+	s.Hold(apptest.Point{When: "before", Kind: sia.DoGate, Attempt: 1})
+	s.Sim.DropDeliveries(func(d ghsim.Delivery) bool { return d.Event == "issue_comment" })
+	n, err := s.Sim.OpenIssue(apptest.Repo, apptest.Owner, "Greet the customers", "Put a greeting into `hello.txt`.")
+	check(t, err)
+	id, err := s.Sim.Comment(apptest.Repo, n, apptest.Owner, "/sia stop")
+	check(t, err)
+	s.Wait(time.Hour)
+	check(t, s.Sim.Label(apptest.Repo, n, apptest.Owner, "sia"))
+	s.Until()
+	check(t, s.Sim.EditComment(apptest.Repo, id, apptest.Owner, "/sia stop\n\nThank you."))
+	s.Wait(20 * time.Minute)
+	s.Periodic("look")
+	s.Quiet()
+	if task := s.Task(n); task.State != sia.Checking {
+		t.Errorf("it is %s", task.State)
 	}
 }
 

@@ -139,6 +139,9 @@ func New(ctx context.Context, c Config, o Options) (_ *App, err error) {
 		return nil, err
 	}
 	o.Logger = g.log
+	if settings := c.Unmasked(); len(settings) > 0 {
+		g.log.InfoContext(ctx, "not masked in what SIA writes, since ordinary text has such values", "settings", settings)
+	}
 	if tracer, err = trace.New(trace.Config{Endpoint: c.Traces, Headers: c.TraceHeaders, Version: o.Version,
 		Mask: g.secrets.Mask, Logger: g.log, Now: g.now, Store: g.store}); err != nil {
 		return nil, errors.Join(err, g.store.Close())

@@ -90,7 +90,7 @@ func TestPrices(t *testing.T) {
 func TestMemoryBranchOfItsOwn(t *testing.T) {
 	t.Parallel()
 	s := shop(t, "pass")
-	push(t, s, "work", map[string]string{"notes.txt": "ours\n"})
+	push(t, s, "work", map[string]string{"notes.txt": "ours\n", ".sia/tasks/1.md": "merged from sia/memory\n"})
 	push(t, s, "main", map[string]string{".sia/config.yml": "memory: {branch: work}\nchecks: {settle: 10s}\n"})
 	s.Quiet()
 	n := openLabelled(t, s, apptest.Owner)

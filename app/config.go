@@ -3,8 +3,10 @@ package app
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -236,33 +238,56 @@ func (c Config) CheckPrices() error {
 	return errors.Join(all...)
 }
 
+// serverSecret is a secret of the configuration.
+type serverSecret struct {
+	rule    string // its name in marks
+	setting string // for people
+	value   string
+}
+
+// allSecrets returns the configuration's secrets.
+func (c Config) allSecrets() []serverSecret {
+	all := []serverSecret{
+		{"app-key", "--app-key-file", string(c.GitHub.PrivateKey)},
+		{"webhook-secret", "--webhook-secret", c.GitHub.WebhookSecret},
+		{"client-secret", "--client-secret", c.GitHub.ClientSecret},
+		{"notify", "--notify-smtp-password", c.Notify.Password},
+		{"database-password", "the password in --db", store.Password(c.DB)},
+		{"database-password", "the password in --db-direct", store.Password(c.DBDirect)},
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.TraceHeaders)) {
+		all = append(all, serverSecret{"trace-header", name + " of --trace-headers", c.TraceHeaders[name]})
+	}
+	for _, model := range c.Models.Named() {
+		all = append(all, serverSecret{"model-key", "the key of the model " + model.Name, model.Key})
+	}
+	for _, name := range c.AgentEnv { // commands get it and may print it
+		all = append(all, serverSecret{"agent-env", name + " of --agent-env", os.Getenv(name)})
+	}
+	return all
+}
+
 // secrets returns a masker for the configuration's secrets.
 func (c Config) secrets() *secret.Masker {
 	m := &secret.Masker{}
-	m.Know("app-key", string(c.GitHub.PrivateKey))
-	m.Know("webhook-secret", c.GitHub.WebhookSecret)
-	m.Know("client-secret", c.GitHub.ClientSecret)
+	for _, s := range c.allSecrets() {
+		m.Know(s.rule, s.value)
+	}
 	for _, s := range c.Notify.Secrets() {
 		m.Know("notify", s)
-	}
-	for _, value := range c.TraceHeaders {
-		m.Know("trace-header", value)
-	}
-	for _, model := range c.Models.Named() {
-		m.Know("model-key", model.Key)
-	}
-	for _, name := range c.AgentEnv {
-		if value := os.Getenv(name); !isWord(value) {
-			m.Know("agent-env", value) // commands get it and may print it
-		}
-	}
-	for _, address := range []string{c.DB, c.DBDirect} {
-		m.Know("database-password", store.Password(address))
 	}
 	return m
 }
 
-// isWord reports whether a value is an ordinary word, such as production, which is not secret and occurs in any text.
-func isWord(value string) bool {
-	return len(value) < 16 && strings.Trim(value, "abcdefghijklmnopqrstuvwxyz") == ""
+// Unmasked returns the settings whose values are not masked in what SIA writes, since they occur in ordinary text.
+func (c Config) Unmasked() (settings []string) {
+	for _, s := range c.allSecrets() {
+		if strings.TrimSpace(s.value) != "" && !secret.Distinctive(s.value) {
+			settings = append(settings, s.setting)
+		}
+	}
+	if c.Notify.URL != "" && !slices.ContainsFunc(c.Notify.Secrets(), secret.Distinctive) {
+		settings = append(settings, "--notify-url")
+	}
+	return settings
 }

@@ -2,6 +2,7 @@ package app
 
 import (
 	"encoding/base64"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -28,6 +29,36 @@ func TestAgentEnvIsMasked(t *testing.T) {
 		if got := m.Mask(text); got != text {
 			t.Errorf("%q became %q", text, got)
 		}
+	}
+}
+
+// Words that a setting has in the place of a secret are left in what SIA writes, and the settings are named.
+func TestUnmaskedSettings(t *testing.T) {
+	t.Setenv("SIA_TEST_REGION", "us-east-1")
+	const token = "b4Wk1GX0pZ3v"
+	c := Config{DB: "postgres://postgres:postgres@localhost/postgres", AgentEnv: []string{"SIA_TEST_REGION"},
+		TraceHeaders: map[string]string{"x-scope": "anonymous", "authorization": "Basic " + token}}
+	c.GitHub.WebhookSecret = token + "2"
+	c.Models.Coder = ModelConfig{Name: "coder", URL: "http://localhost:1234/v1", Model: "m", Key: "lm-studio"}
+	c.Notify.URL = "https://chat.example.com/hooks/incoming?token=" + token + "3"
+	want := []string{"the password in --db", "x-scope of --trace-headers", "the key of the model coder",
+		"SIA_TEST_REGION of --agent-env"}
+	if got := c.Unmasked(); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	const ordinary = "postgres on us-east-1, asked by lm-studio; POST /hooks/incoming at https://chat.example.com/hooks"
+	m := c.secrets()
+	if got := m.Mask(ordinary); got != ordinary {
+		t.Errorf("%q", got)
+	}
+	for _, text := range []string{"Basic " + token, token + "2", token + "3"} {
+		if got := m.Mask(text); strings.Contains(got, token) {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+	c.Notify.URL = "https://chat.example.com/hooks/incoming"
+	if got := c.Unmasked(); !slices.Contains(got, "--notify-url") {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -74,6 +74,12 @@ func TestDashboard(t *testing.T) {
 	if body := boardText(t, s, number); strings.Contains(body, "Buy now") {
 		t.Errorf("an edit by hand stays:\n%s", body)
 	}
+	before := boardText(t, s, number)
+	check(t, s.Sim.EditIssueBody(apptest.Repo, number, "mallory", "Buy now."))
+	s.Settle()
+	if body := boardText(t, s, number); body != before {
+		t.Errorf("its whole text was replaced, and it reads:\n%s", body)
+	}
 	tickBoxes(t, s, number, apptest.Owner, fmt.Sprintf("stop %d", task), "pause all")
 	if state := s.Task(task).State; state != sia.Stopped {
 		t.Errorf("two boxes were ticked, and the task is %s", state)

@@ -90,6 +90,39 @@ func TestPauseEverything(t *testing.T) {
 	}
 }
 
+// Nobody in a repository lifts or replaces its pause by the operator, neither by a command nor by a box of the
+// dashboard, which has none.
+func TestOperatorsPause(t *testing.T) {
+	t.Parallel()
+	s, task, number := board(t, "escalate-tick")
+	scope := sia.RepositoryHalt(repoID(t, s))
+	_, err := s.App.Store.Halt(t.Context(), store.Halt{Scope: scope, Reason: "shop is paused by whoever runs the server",
+		At: s.Clock.Now()})
+	check(t, err)
+	s.Settle()
+	s.Periodic("dashboard")
+	s.Quiet()
+	const lifts = "hoever runs the server lifts that with `sia resume --repo`"
+	if body := boardText(t, s, number); strings.Contains(body, "resume all") || !strings.Contains(body, "is paused:") {
+		t.Errorf("it offers what is refused:\n%s", body)
+	}
+	for _, command := range []string{"/sia resume all", "/sia pause all", "/sia resume all"} {
+		_, err := s.Sim.Comment(apptest.Repo, task, apptest.Owner, command)
+		check(t, err)
+		s.Settle()
+		if text := said(t, s, task); s.Task(task).State != sia.OnHold || !strings.Contains(text, lifts) {
+			t.Fatalf("after %s it is %s, and SIA said:\n%s", command, s.Task(task).State, text)
+		}
+		if halts, err := s.App.Store.Halts(t.Context()); err != nil || len(halts) != 1 || !halts[0].Actor().Operator {
+			t.Errorf("after %s: %+v, %v", command, halts, err)
+		}
+	}
+	n, known, err := s.App.Store.Lift(t.Context(), scope, "", s.Clock.Now())
+	if err != nil || n != 1 || !known {
+		t.Errorf("the operator resumed %d tasks, known %v, %v", n, known, err)
+	}
+}
+
 // Only tasks paused by the suspension of an installation continue when it ends.
 func TestSuspension(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -158,6 +159,54 @@ func TestClosedAndStartedAgain(t *testing.T) {
 	s.Wait(5 * time.Minute)
 	if now := s.Task(n); now.State != sia.Passed || now.Pull.Number == before.Pull.Number {
 		t.Errorf("in the end the task is %s with pull request #%d: %s", now.State, now.Pull.Number, now.Ended)
+	}
+}
+
+// TestStaleConflict: GitHub says that the branch conflicts with its base, which it contains. Nothing is merged or held
+// for that, before the pass and after it.
+func TestStaleConflict(t *testing.T) {
+	t.Parallel()
+	for _, after := range []bool{false, true} {
+		s := storyNamed(t, "pass").Start(t)
+		check(t, s.Sim.StaleMerges(apptest.Repo, !after))
+		n := openLabelled(t, s, apptest.Owner)
+		s.Settle()
+		if after {
+			check(t, s.Sim.StaleMerges(apptest.Repo, true))
+			s.Wait(31 * time.Hour)
+			s.Periodic("watch")
+			s.Settle()
+		}
+		task := s.Task(n)
+		if task.State != sia.Passed || task.Updates != 0 || len(task.Former) != 0 ||
+			!strings.Contains(task.Warning, "To have GitHub look again") {
+			t.Errorf("after the pass %v: the task is %s after %d updates, warned of %q: %+v", after, task.State, task.Updates,
+				task.Warning, task.Pause)
+		}
+	}
+}
+
+// TestDefaultSetupFails: code scanning's default setup fails for a reason outside the code, and GitHub runs it for
+// nobody again. SIA does not ask for that; a person may go on without it.
+// https://github.com/github/codeql-action/issues/3465
+func TestDefaultSetupFails(t *testing.T) {
+	t.Parallel()
+	s := storyNamed(t, "pass").Start(t)
+	check(t, s.Sim.SetActions(apptest.Repo, ghsim.Actions{Default: "name: CodeQL\non: dynamic\njobs:\n" +
+		"  analyze: {name: Analyze (go), steps: [{run: 'echo \"curl: (7) Failed to connect to github.com port 443: " +
+		"Connection timed out\"; exit 7'}]}\n"}))
+	n := openLabelled(t, s, apptest.Owner)
+	s.Settle()
+	task := s.Task(n)
+	if task.State != sia.Escalated || !strings.Contains(task.Escalation.Blocker, "GitHub lets nobody run it again") ||
+		!slices.Equal(task.Escalation.Waives, []string{"Analyze (go)"}) || task.Gate.Reruns != 0 {
+		t.Fatalf("the task is %s after %d re-runs: %v, %+v", task.State, task.Gate.Reruns, task.Gate.Explain,
+			task.Escalation)
+	}
+	for _, call := range s.Sim.Calls() {
+		if strings.HasSuffix(call.Path, "/rerun-failed-jobs") {
+			t.Errorf("it was asked for %s", call.Path)
+		}
 	}
 }
 

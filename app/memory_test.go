@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -264,7 +265,11 @@ func facts(t *testing.T, s *apptest.Stage, issues ...int) string {
 		t.Fatal(err)
 	}
 	for i := range coders {
-		coders[i].At = time.Time{} // time of recording
+		coders[i].At = time.Time{}                // time of recording
+		coders[i].Agent, coders[i].Setup = "", "" // unknown of a restored one
+	}
+	for i := range outcomes {
+		outcomes[i].Setup = "" // likewise
 	}
 	about := s.Task(issues[0])
 	kind := policies.Read(about.Title, about.Body, about.Labels).Kind
@@ -279,8 +284,21 @@ func facts(t *testing.T, s *apptest.Stage, issues ...int) string {
 		if err != nil {
 			t.Fatal(err)
 		}
+		for i, d := range decisions {
+			var context map[string]any
+			if err := json.Unmarshal(d.Context, &context); err != nil {
+				t.Fatal(err)
+			}
+			delete(context, "setup") // not restored
+			if decisions[i].Context, err = json.Marshal(context); err != nil {
+				t.Fatal(err)
+			}
+		}
 		for _, iv := range task.Interventions {
 			all = append(all, iv.Diagnosis.Candidates)
+		}
+		for i := range task.Attempts {
+			task.Attempts[i].Risk = nil // not restored
 		}
 		all = append(all, decisions, task.State, task.Attempts, task.Prompts, len(task.Interventions), task.Head, task.Pull,
 			task.AskedBy, task.Credits.Spent)
@@ -570,7 +588,9 @@ func TestReindexForged(t *testing.T) {
 		}
 		record["decisions"] = mine
 		record["outcomes"] = []store.Outcome{{Intervention: 1, Technique: sia.ToolChange, Decision: ids[0]},
-			{Intervention: 1, Technique: sia.ToolChange, Pattern: sia.Environment}, {Intervention: 1}, {Intervention: 7}}
+			{Intervention: 1, Technique: sia.ToolChange, Pattern: sia.Environment, Setup: "invented",
+				Confidence: map[string]float64{"invented": 1, string(sia.FreshStart): 0.5}},
+			{Intervention: 1}, {Intervention: 7}}
 	})
 	tried := s.Task(first).Interventions[0].Diagnosis
 	forge(second, func(record map[string]any) {
@@ -593,8 +613,31 @@ func TestReindexForged(t *testing.T) {
 	}
 	outcomes, err := s.App.Store.OutcomesOf(ctx, sia.NewTaskID(repoID(t, s), first))
 	if err != nil || len(outcomes) != 1 || outcomes[0].Pattern != tried.Pattern ||
-		outcomes[0].Technique != tried.Technique {
+		outcomes[0].Technique != tried.Technique || outcomes[0].Setup != store.RestoredSetup ||
+		len(outcomes[0].Confidence) != 1 {
 		t.Errorf("restored %+v, %v", outcomes, err)
+	}
+	coders := func() []store.CoderOutcome {
+		t.Helper()
+		all, err := s.App.Store.CoderOutcomesSince(ctx, 0)
+		named := func(o store.CoderOutcome) bool { return o.Agent != "" }
+		if err != nil || len(all) == 0 || slices.ContainsFunc(all, named) {
+			t.Errorf("results of coders: %+v, %v", all, err)
+		}
+		return all
+	}
+	before := coders()
+	forge(first, func(record map[string]any) { // the task is in the database, which has its attempts
+		task, _ := record["task"].(map[string]any)
+		attempts, _ := task["attempts"].([]any)
+		last, _ := attempts[len(attempts)-1].(map[string]any)
+		more := maps.Clone(last)
+		more["number"], more["agent"] = 99, "invented"
+		task["attempts"] = append(attempts, more)
+	})
+	s.Reindex("")
+	if d := cmp.Diff(before, coders()); d != "" {
+		t.Error("attempts that the task did not make count: ", d)
 	}
 	spent, err := s.App.Store.TotalCreditsSpent(ctx, s.Clock.Now().Add(time.Minute), s.Clock.Now().AddDate(99, 0, 0))
 	if err != nil || spent != 0 {

@@ -144,8 +144,8 @@ func newCoders(g *deps, c Config, commands *agent.Commands) (out work.Coders, er
 		}
 		others, err := agent.NewCommandAgents(agent.CommandAgentsConfig{
 			Upstream: one.Model.URL, Key: one.Model.Key, Model: one.Model.Model, Price: one.Model.Price,
-			ModelName: cmp.Or(one.Model.Name, one.Name), Observe: one.Model.observe, Timeout: one.Model.Timeout,
-			Room: g.room, Commands: commands, Path: c.AgentPath, Env: c.AgentEnv,
+			Window: one.Model.Context, ModelName: cmp.Or(one.Model.Name, one.Name), Observe: one.Model.observe,
+			Timeout: one.Model.Timeout, Room: g.room, Commands: commands, Path: c.AgentPath, Env: c.AgentEnv,
 			Environ: os.Environ(), Now: g.now, Logger: g.log,
 		})
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sia-bot/sia/agent/llm"
+	"github.com/sia-bot/sia/app/github"
 	"github.com/sia-bot/sia/sia"
 )
 
@@ -16,7 +17,7 @@ import (
 type Problem struct {
 	What  string // "GitHub", or "model" and its name
 	Err   error  // includes a remedy
-	Fatal bool   // nothing works without it, and it is permanent
+	Fatal bool   // nothing works without it, and only a person can change that
 }
 
 func (p Problem) String() string { return p.What + ": " + p.Err.Error() }
@@ -50,7 +51,7 @@ func (a *App) Problems(ctx context.Context) []Problem {
 	var all sync.WaitGroup
 	all.Go(func() {
 		if _, err := a.GitHub.Hook(ctx); err != nil {
-			found[0] = &Problem{What: "GitHub", Err: err, Fatal: sia.IsPermanent(err)}
+			found[0] = &Problem{What: "GitHub", Err: err, Fatal: sia.IsPermanent(err) || github.IsUnauthorized(err)}
 		}
 	})
 	for i, m := range models {

@@ -3,6 +3,7 @@ package app_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -267,6 +268,49 @@ func TestLateAcceptance(t *testing.T) {
 	s.Settle()
 	if now := s.Task(n); now.State != sia.Passed || len(now.Accepted) != 1 {
 		t.Errorf("it is %s, and accepted %v", now.State, now.Accepted)
+	}
+}
+
+// TestLatePushes: of three pushes to the branch, the deliveries of the first two failed. They are sent again after the
+// third arrived, and move no head back.
+func TestLatePushes(t *testing.T) {
+	t.Parallel()
+	for _, passed := range []bool{false, true} {
+		s := shop(t, "pass")
+		s.Hold(apptest.Point{When: "before", Kind: sia.DoGate, Attempt: 1})
+		n := openLabelled(t, s, apptest.Owner)
+		s.Until()
+		if passed {
+			s.Go()
+			s.Settle()
+		}
+		branch, want := s.Task(n).Branch, sia.SHA("")
+		for i := range 3 {
+			s.Sim.DropDeliveries(func(d ghsim.Delivery) bool { return i < 2 && d.Event == "pull_request" })
+			sha, err := s.Sim.PushFiles(apptest.Repo, branch, apptest.Owner, "More", map[string]string{
+				"hello.txt": "Hello, world!\n", "more.txt": fmt.Sprint(i)})
+			check(t, err)
+			want = sia.SHA(sha)
+			s.Wait(time.Minute)
+		}
+		for range 2 {
+			s.Wait(2 * time.Hour)
+			s.Periodic("redeliver")
+			s.Wait(time.Minute)
+		}
+		s.Go()
+		s.Settle()
+		log, err := s.App.Store.Events(t.Context(), s.Task(n).ID)
+		check(t, err)
+		var heads []sia.SHA
+		for _, r := range log {
+			if f, moved := r.Event.Fact.(sia.BranchMoved); moved {
+				heads = append(heads, f.SHA)
+			}
+		}
+		if !slices.Equal(heads, []sia.SHA{want}) {
+			t.Errorf("passed %v: the branch moved to %v, want %s alone", passed, heads, want)
+		}
 	}
 }
 

@@ -56,6 +56,7 @@ func (c Config) WithApp(r setup.Registered) (Config, error) {
 type SetUpOptions struct {
 	Front      *Front             // serves /setup
 	Invitation *signin.Invitation // optional: admits one browser at the public address
+	NewLink    func()             // optional: called when the invitation's link was renewed
 	Name, Org  string             // optional: initial values of the form
 	Replace    bool               // a stored app may be replaced
 	Serves     bool               // the process continues as a server; otherwise it ends
@@ -63,8 +64,11 @@ type SetUpOptions struct {
 	Now        func() time.Time
 }
 
-// SetUp serves only /setup, until an app is registered and stored in the configuration's folder. It then returns the
-// app. The front continues to serve the next steps until its handlers are replaced.
+// storedInterval is the interval of looks at the folder of a configuration without an app.
+const storedInterval = 2 * time.Second
+
+// SetUp serves only /setup, until an app is registered and stored in the configuration's folder, here or by another
+// process. It then returns the app. The front continues to serve the next steps until its handlers are replaced.
 func SetUp(ctx context.Context, c Config, o SetUpOptions) (setup.Registered, error) {
 	full, missing := c.WithDefaults(), c.missing
 	if !o.Serves {
@@ -74,6 +78,7 @@ func SetUp(ctx context.Context, c Config, o SetUpOptions) (setup.Registered, err
 		return setup.Registered{}, fmt.Errorf("the data folder can't be made: %w; set --dir or SIA_DIR to a folder that SIA "+
 			"may write to", err)
 	}
+	before, _, _ := setup.Load(c.Dir) // to be replaced, or unreadable
 	registered := make(chan setup.Registered, 1)
 	reg, err := setup.NewRegistration(setup.RegistrationConfig{
 		Dir: c.Dir, GitHub: full.GitHub.URL, API: c.GitHub.API, Callback: signin.CallbackPath, Replace: o.Replace,
@@ -85,17 +90,31 @@ func SetUp(ctx context.Context, c Config, o SetUpOptions) (setup.Registered, err
 	}
 	o.Front.Answer(unregistered(o.Invitation, reg, c.PublicURL), privateSetUp(signin.Local(reg.Handler(""))))
 	o.Front.Begin()
-	select {
-	case r := <-registered:
+	end := func(r setup.Registered) (setup.Registered, error) {
 		o.Logger.InfoContext(ctx, "the app is registered", "app", r)
 		if !o.Serves {
 			waitUntilShown(ctx, reg)
 		}
 		return r, nil
-	case err := <-o.Front.failed:
-		return setup.Registered{}, err
-	case <-ctx.Done():
-		return setup.Registered{}, ctx.Err()
+	}
+	looks := time.NewTicker(storedInterval)
+	defer looks.Stop()
+	for {
+		select {
+		case r := <-registered:
+			return end(r)
+		case <-looks.C:
+			if r, ok, err := setup.Load(c.Dir); err == nil && ok && r.ID != before.ID {
+				return end(r)
+			}
+			if o.Invitation != nil && o.Invitation.Renew() {
+				o.NewLink()
+			}
+		case err := <-o.Front.failed:
+			return setup.Registered{}, err
+		case <-ctx.Done():
+			return setup.Registered{}, ctx.Err()
+		}
 	}
 }
 

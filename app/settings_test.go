@@ -277,7 +277,7 @@ func TestOwnersSettingsUnusable(t *testing.T) {
 func TestOwnersMemoryBranch(t *testing.T) {
 	t.Parallel()
 	s := shop(t, ownersStory)
-	push(t, s, "production", map[string]string{"shop.txt": "open\n"})
+	push(t, s, "production", map[string]string{"shop.txt": "open\n", ".sia/tasks/1.md": "merged from sia/memory\n"})
 	if _, err := s.Sim.PushFiles(apptest.OwnersRepo, "main", apptest.Owner, "Elsewhere",
 		map[string]string{".sia/config.yml": "label: resolve\nmemory: {branch: production}\n"}); err != nil {
 		t.Fatal(err)

@@ -80,6 +80,25 @@ func TestSignedWhateverIsLost(t *testing.T) {
 	}
 }
 
+// TestMergeThatIsToldLate: the delivery about a merge shows the pull request as it was before. The task counts as
+// merged.
+// https://github.com/rocq-prover/bot/issues/255
+func TestMergeThatIsToldLate(t *testing.T) {
+	t.Parallel()
+	s := startStory(t, "pass")
+	n := openLabelled(t, s, apptest.Owner)
+	s.Settle()
+	pull := s.Task(n).Pull.Number
+	check(t, s.Sim.LagMerges(apptest.Repo, true))
+	if _, err := s.Sim.MergePull(apptest.Repo, pull, apptest.Owner); err != nil {
+		t.Fatal(err)
+	}
+	s.Settle()
+	if task := s.Task(n); !task.Pull.Merged || task.Aftermath != sia.MergedUnchanged {
+		t.Errorf("merged %v, and then it is %q", task.Pull.Merged, task.Aftermath)
+	}
+}
+
 // TestNotSigned: if GitHub creates no commit, the attempt's own is pushed, and users are informed.
 func TestNotSigned(t *testing.T) {
 	t.Parallel()

@@ -28,7 +28,8 @@ type FilesSpec struct {
 	Message string
 	// Author is also the committer.
 	Author Signature
-	// Holds are paths of which the branch must have one already, unless it is empty or absent; otherwise the error wraps
+	// Holds are paths of which the branch must have one already, and nothing outside of the folders that they begin with
+	// but texts in .md and what begins with .git, unless it is empty or absent; otherwise the error wraps
 	// [ErrOtherContent]. None: any branch will do.
 	Holds []string
 	// Update returns the files to write, by path; nil content removes a file. read returns the present content of a file
@@ -144,6 +145,19 @@ func (r *Repo) editFiles(ctx context.Context, o *packedObjects, parent plumbing.
 		}
 	}
 	return r.mirror.makeCommit(ctx, o, parent, e, blobs, CommitSpec{Message: s.Message, Author: s.Author})
+}
+
+// CheckHolds returns an error that wraps [ErrOtherContent] if a fetched commit has other content than a branch must
+// have; see [FilesSpec].
+func (r *Repo) CheckHolds(ctx context.Context, sha string, paths []string) error {
+	op := "look what is in " + cleanText(sha, 40)
+	return r.viewCommits(ctx, op, []string{sha}, func(o *packedObjects, at []plumbing.Hash) error {
+		trees, err := o.treesOf(at)
+		if err != nil {
+			return err
+		}
+		return newTreeFolders(o, trees[0]).holds(paths)
+	})
 }
 
 // checkPath accepts paths that a tree may have.

@@ -82,10 +82,29 @@ func TestCommitFilesMindsContent(t *testing.T) {
 	}
 	for range 2 { // absent, then its own
 		must0(t, commit("notes"))
+		_, _, err := f.repo.CommitFiles(t.Context(), FilesSpec{Branch: "notes", Message: "Explain",
+			Author: testSpec("").Author, Update: files(map[string][]byte{"README.md": []byte("SIA's notes")})})
+		must0(t, err)
 	}
-	before := git(t, f.bare, "rev-parse", "main")
-	if err := commit("main"); !errors.Is(err, ErrOtherContent) || git(t, f.bare, "rev-parse", "main") != before {
-		t.Errorf("the code's branch: %v", err)
+	git(t, f.bare, "branch", "merged", "main")
+	_, _, err := f.repo.CommitFiles(t.Context(), FilesSpec{Branch: "merged", Message: "Merge notes",
+		Author: testSpec("").Author, Update: files(map[string][]byte{".sia/tasks/1.md": []byte("notes")})})
+	must0(t, err)
+	_, _, err = f.repo.CommitFiles(t.Context(), FilesSpec{Branch: "settings", Message: "Set", Author: testSpec("").Author,
+		Update: files(map[string][]byte{".sia/config.yml": []byte("label: x")})})
+	must0(t, err)
+	for _, branch := range []string{"main", "merged", "settings"} {
+		before := git(t, f.bare, "rev-parse", branch)
+		if err := commit(branch); !errors.Is(err, ErrOtherContent) || git(t, f.bare, "rev-parse", branch) != before {
+			t.Errorf("another branch, %s: %v", branch, err)
+		}
+		if err := f.repo.CheckHolds(t.Context(), before, []string{".sia/tasks"}); !errors.Is(err, ErrOtherContent) {
+			t.Errorf("what is in %s: %v", branch, err)
+		}
+	}
+	notes := git(t, f.bare, "rev-parse", "notes")
+	if err := f.repo.CheckHolds(t.Context(), notes, []string{".sia/tasks"}); err != nil {
+		t.Errorf("its own: %v", err)
 	}
 }
 

@@ -181,14 +181,28 @@ func (t *treeFolders) entry(name string) (treeEntry, error) {
 	return e, nil
 }
 
-// holds returns [ErrOtherContent] if the tree has entries, and none at any of the paths.
+// holds returns [ErrOtherContent] if the tree has entries, and none at any of the paths, or other ones; see
+// [FilesSpec].
 func (t *treeFolders) holds(paths []string) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	found := false
 	for _, p := range paths {
-		if e, err := t.entry(p); err != nil || e.mode != filemode.Empty {
+		e, err := t.entry(p)
+		if err != nil {
 			return err
 		}
+		found = found || e.mode != filemode.Empty
 	}
-	if len(paths) > 0 && len(t.folders[t.root]) > 0 {
+	root := t.folders[t.root]
+	for name := range root {
+		isOwn := slices.ContainsFunc(paths, func(p string) bool { return strings.HasPrefix(p+"/", name+"/") })
+		if !isOwn && !strings.HasPrefix(name, ".git") && path.Ext(name) != ".md" { // people may explain the branch
+			return ErrOtherContent
+		}
+	}
+	if len(root) > 0 && !found {
 		return ErrOtherContent
 	}
 	return nil

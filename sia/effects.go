@@ -85,7 +85,7 @@ var effects = []effectTraits{
 	{kind: DoUpdate, outcomes: []Kind{KUpdated}, waitsIn: []State{Checking}, fetches: true, held: true},
 	{kind: DoTakeBack, outcomes: []Kind{KTakenBack}, waitsIn: []State{Checking}, held: true},
 	{kind: DoWatch, outcomes: []Kind{KWatched}},
-	{kind: DoRerun, leads: true, held: true, creates: true},
+	{kind: DoRerun, outcomes: []Kind{KRerunRefused}, leads: true, held: true, creates: true},
 	{kind: DoDiagnose, outcomes: []Kind{KDiagnosed}, waitsIn: []State{Diagnosing}, leads: true, held: true, asks: true},
 	{kind: DoReview, outcomes: []Kind{KReviewed}, waitsIn: []State{Reviewing}, leads: true, held: true, asks: true},
 	{kind: DoWeigh, outcomes: []Kind{KWeighed}, waitsIn: []State{Checking}, leads: true, held: true, asks: true},

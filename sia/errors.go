@@ -14,7 +14,7 @@ type Error struct {
 	Permanent  bool          // retrying can't help
 	RetryAfter time.Duration // wait requested by the server; 0: none
 	Turn       bool          // not a failure: the operation has to wait for its turn, for RetryAfter
-	Outage     bool          // GitHub or a model is down, unreachable or limits requests: retrying helps when that ends
+	Outage     bool          // no request like it succeeds until something outside of the task ends, see [IsOutage]
 	Err        error
 }
 
@@ -47,7 +47,8 @@ func RetryAfter(err error) time.Duration {
 	return 0
 }
 
-// IsOutage reports whether err is an outage of GitHub or a model.
+// IsOutage reports whether err is an outage: GitHub or a model is down, can't be reached or limits requests, or GitHub
+// refuses the app's own key. Retrying helps when that ends.
 func IsOutage(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Outage && !e.Permanent

@@ -288,6 +288,13 @@ type (
 	Drafted struct {
 		Refused string `json:"refused,omitempty"` // why it can't, for people
 	}
+	// RerunRefused: GitHub refuses to run checks again.
+	RerunRefused struct {
+		SHA    SHA     `json:"sha"`
+		Runs   []int64 `json:"runs"`           // ids of their workflow runs
+		Reason string  `json:"reason"`         // for people
+		Some   bool    `json:"some,omitempty"` // other checks are run again
+	}
 	// Judged: the gate's verdict on a commit.
 	Judged struct {
 		SHA      SHA            `json:"sha"`
@@ -336,15 +343,16 @@ type (
 		Unmerged     bool      `json:"unmerged,omitempty"`      // as in Judged
 		MergeBlocked bool      `json:"merge_blocked,omitempty"` // as in Judged
 	}
-	// Updated: the base was merged into the branch, or could not be. If SHA, Conflicts
-	// and Refused are empty, the branch has moved.
+	// Updated: the base was merged into the branch, or could not be, or the branch contains it. If SHA,
+	// Conflicts, Refused and Contained are empty, the branch has moved.
 	Updated struct {
 		SHA       SHA        `json:"sha,omitempty"` // the branch's head now
 		From      SHA        `json:"from,omitempty"`
 		Onto      SHA        `json:"onto,omitempty"` // the base's commit
 		Conflicts []Conflict `json:"conflicts,omitempty"`
-		Refused   string     `json:"refused,omitempty"` // why the merge failed, for people
-		Warning   string     `json:"warning,omitempty"` // as in Pushed
+		Refused   string     `json:"refused,omitempty"`   // why the merge failed, for people
+		Contained bool       `json:"contained,omitempty"` // the branch contains Onto already
+		Warning   string     `json:"warning,omitempty"`   // as in Pushed
 	}
 	// Diagnosed: SIA's conclusion.
 	Diagnosed struct {
@@ -524,6 +532,7 @@ const (
 	KEffectDelayed    Kind = "effect_delayed"
 	KFixStudied       Kind = "fix_studied"
 	KReadied          Kind = "readied"
+	KRerunRefused     Kind = "rerun_refused"
 	KDrafted          Kind = "drafted"
 	KUpdated          Kind = "updated"
 	KWatched          Kind = "watched"
@@ -572,6 +581,7 @@ func (Done) Kind() Kind             { return KDone }
 func (EffectFailed) Kind() Kind     { return KEffectFailed }
 func (EffectDelayed) Kind() Kind    { return KEffectDelayed }
 func (Readied) Kind() Kind          { return KReadied }
+func (RerunRefused) Kind() Kind     { return KRerunRefused }
 func (Drafted) Kind() Kind          { return KDrafted }
 func (Updated) Kind() Kind          { return KUpdated }
 func (Watched) Kind() Kind          { return KWatched }
@@ -589,7 +599,7 @@ var facts = []Fact{
 	PullOpened{},
 	Judged{}, Diagnosed{}, Reviewed{}, Weighed{}, FinalReviewed{}, MemoryCommitted{}, CommentPosted{}, EscalationOpened{},
 	SyncDone{}, Done{}, EffectFailed{}, FixStudied{}, Readied{}, Drafted{}, Updated{}, Watched{},
-	Evidenced{}, TakenBack{},
+	Evidenced{}, TakenBack{}, RerunRefused{},
 }
 
 // MarshalJSON encodes the event and the kind of its fact.

@@ -195,6 +195,18 @@ func TestTestsBeforeALateRerun(t *testing.T) {
 		}
 		p.judges(Judged{Verdict: VerdictRed})
 		p.wantState(Diagnosing)
+		if j := p.task.Judged(); j.Attempt().Outcome != "" || j.Failures != 0 || p.task.Attempt().Outcome != AttemptFail {
+			t.Errorf("while it is undecided, attempt %+v counts", j.Attempt())
+		}
+		held := p.task.clone()
+		held.Pending, held.Pause = nil, &Pause{Held: []Effect{{Kind: DoDecide, Question: DecideRecover}}}
+		if j := held.Judged(); j.Attempt().Outcome != "" {
+			t.Errorf("while the decision is held, attempt %+v counts", j.Attempt())
+		}
+		held.Pause = nil
+		if j := held.Judged(); j.Attempt().Outcome != AttemptFail {
+			t.Errorf("when it is decided, attempt %+v counts", j.Attempt())
+		}
 		before, rerun := p.task, Decided{Type: DecideRecover, Choice: ChooseRerun, Wait: Duration(time.Minute)}
 		p.done(DoDecide, rerun)
 		p.wantState(Checking)

@@ -55,7 +55,7 @@ func (s *step) staysHalted(f Resume) bool {
 		s.t.Credits.Budget += f.Credits
 		s.because("%s added %s credits; the task stays paused: %s", s.who(), f.Credits, p.Reason)
 	default:
-		s.ignore("%s, so this task can't go on by itself; %s", p.Reason, p.Scope.LiftedBy())
+		s.ignore("%s, so this task can't go on by itself; %s", p.Reason, p.Scope.LiftedBy(p.By.Operator))
 	}
 	return true
 }
@@ -69,15 +69,16 @@ func (t *Task) NeedsCredits() bool {
 func (p *Pause) liftedBy() string {
 	switch {
 	case p.Scope != "":
-		return p.Scope.LiftedBy()
+		return p.Scope.LiftedBy(p.By.Operator)
 	case p.Kind == PausedByCredits:
 		return "`/sia resume +50` adds 50 credits (0.50 USD) and goes on"
 	}
 	return "`/sia resume` goes on where it stopped"
 }
 
-// LiftedBy describes for people how a halt ends.
-func (h HaltScope) LiftedBy() string {
+// LiftedBy describes for people how a halt ends. operator says that the operator made it: then nobody else can lift
+// that of a repository.
+func (h HaltScope) LiftedBy(operator bool) string {
 	switch {
 	case h == ServerHalt:
 		return "whoever runs the server lifts that with `sia resume --all`"
@@ -86,6 +87,9 @@ func (h HaltScope) LiftedBy() string {
 			"`sia resume --installation`"
 	case strings.HasPrefix(string(h), "suspended "):
 		return "it goes on when an owner unsuspends the app's installation on GitHub"
+	}
+	if operator {
+		return "whoever runs the server lifts that with `sia resume --repo`"
 	}
 	return "`/sia resume all` goes on with everything in this repository"
 }

@@ -122,7 +122,7 @@ func (s *step) recoverDecided(f Decided) {
 			s.ignore(late)
 			return
 		}
-		s.undoFailure()
+		s.t.undoFailure()
 		s.pushRacer()
 	case ChooseRetry:
 		s.proceedAfter(f.Wait.D(), fmt.Sprintf("failed attempt %d: the same again, because %s", a.Number, f.Reason))
@@ -145,50 +145,77 @@ func (s *step) recoverDecided(f Decided) {
 	}
 }
 
+// rerunWait is the prefix of the key's suffix of a delayed re-run, which [GateState.Reruns] does not count.
+const rerunWait = "wait-"
+
 // rerunLater undoes the attempt's failure, and requests a re-run of its red checks after a
 // delay.
 func (s *step) rerunLater(f Decided) {
-	s.undoFailure()
+	s.t.undoFailure()
 	g, at := s.t.Gate, s.e.At.Add(f.Wait.D())
 	s.enter(Checking)
 	s.t.Gate = GateState{Seq: g.Seq, Since: at, Weighing: g.Weighing, Reruns: g.Reruns, Doubted: g.Doubted,
-		Waits: g.Waits + 1}
+		Unrepeatable: g.Unrepeatable, Waits: g.Waits + 1}
 	if s.e.Rules >= 1 {
 		s.t.Gate.Evidence = g.Evidence
 	}
 	if s.missesTests() {
 		s.runTests()
 	}
-	s.emitEffect(DoRerun, s.number(), "wait-"+s.v(), Effect{At: at, SHA: s.t.Head, CheckIDs: g.Failed})
+	s.emitEffect(DoRerun, s.number(), rerunWait+s.v(), Effect{At: at, SHA: s.t.Head, CheckIDs: g.Failed})
 	s.look(at.Add(lookInterval(s.t.Settings.Checks.Settle.D(), 1)))
 	s.because("not the attempt's doing: the checks are run again at %s, because %s",
 		at.UTC().Format(time.TimeOnly), f.Reason)
 }
 
 // undoFailure undoes what outcome and fail recorded about the present attempt.
-func (s *step) undoFailure() {
-	a := s.t.Attempt()
+func (t *Task) undoFailure() {
+	a := t.Attempt()
 	a.Outcome, a.Signals = "", nil
-	s.t.Failures--
+	t.Failures--
 	var before AttemptOutcome // last earlier outcome on the prompt
-	intervention, judged := s.t.InterventionOf(*a), false
-	for _, earlier := range s.t.Attempts[:s.number()-1] {
+	intervention, judged := t.InterventionOf(*a), false
+	for _, earlier := range t.Attempts[:len(t.Attempts)-1] {
 		if earlier.Outcome != AttemptPass && earlier.Outcome != AttemptFail {
 			continue
 		}
 		if earlier.PromptHash == a.PromptHash {
 			before = earlier.Outcome
 		}
-		judged = judged || s.t.InterventionOf(earlier) == intervention
+		judged = judged || t.InterventionOf(earlier) == intervention
 	}
-	for i := range s.t.Prompts {
-		if s.t.Prompts[i].Hash == a.PromptHash {
-			s.t.Prompts[i].Outcome = before
+	for i := range t.Prompts {
+		if t.Prompts[i].Hash == a.PromptHash {
+			t.Prompts[i].Outcome = before
 		}
 	}
 	if intervention != nil && !judged {
 		intervention.Resolved = nil
 	}
+}
+
+// Judged returns the task as far as its outcomes are certain: the failure of its last attempt may be taken back while
+// it is not decided what follows.
+func (t Task) Judged() Task {
+	a := t.Attempt()
+	if a == nil || a.Outcome != AttemptFail || !t.awaitsRecovery() {
+		return t
+	}
+	t = t.clone()
+	t.undoFailure()
+	return t
+}
+
+// awaitsRecovery reports whether a policy is being asked, or will be, what follows the last attempt.
+func (t *Task) awaitsRecovery() bool {
+	for key, kind := range t.Pending {
+		if kind == DoDecide && strings.HasPrefix(key, effectKey(t.ID, len(t.Attempts), DoDecide, string(DecideRecover))) {
+			return true
+		}
+	}
+	return t.Pause != nil && slices.ContainsFunc(t.Pause.Held, func(f Effect) bool {
+		return f.Kind == DoDecide && f.Question == DecideRecover
+	})
 }
 
 // escalateDecided continues with a diagnosis, or asks a person before its approach begins.

@@ -135,6 +135,23 @@ func (s *step) judged() {
 	}
 }
 
+// rerunRefused records which checks GitHub refuses to run again. A re-run of which nothing was run does not count.
+func (s *step) rerunRefused() {
+	f := s.e.Fact.(RerunRefused)
+	if f.SHA != s.t.Head {
+		s.ignore(late)
+		return
+	}
+	g := &s.t.Gate
+	g.Unrepeatable = append(slices.Clone(g.Unrepeatable), f.Runs...)
+	if !f.Some && g.Reruns > 0 && !strings.HasPrefix(s.e.Effect, effectKey(s.t.ID, s.number(), DoRerun, rerunWait)) {
+		g.Reruns--
+	}
+	s.warn(f.Reason)
+	s.lookOnceMore()
+	s.because("GitHub runs checks not again: %s", f.Reason)
+}
+
 // recordLook records the result of a look at the present head.
 func (s *step) recordLook(f Judged) {
 	if f.Base != "" {

@@ -18,6 +18,19 @@ type Conflict struct {
 	What string `json:"what"` // for people, such as "both sides changed the same lines"
 }
 
+// Contained is a commit of the base branch that a head contains, although GitHub said that the head conflicts with it
+// or is behind it: GitHub may not have computed that anew.
+type Contained struct {
+	Head SHA `json:"head"`
+	Base SHA `json:"base"`
+}
+
+// Contains reports whether the present head is known to contain the base branch at a commit; empty: not known, the
+// last that was seen.
+func (t *Task) Contains(base SHA) bool {
+	return t.Contained != nil && t.Contained.Head == t.Head && (base == "" || base == t.Contained.Base)
+}
+
 // maxUpdates is the maximum number of merges of the base into one attempt's work.
 const maxUpdates = 3
 
@@ -56,6 +69,14 @@ func (s *step) updateFirst(f Judged) bool {
 func (s *step) updated() {
 	f := s.e.Fact.(Updated)
 	switch {
+	case f.Contained && f.From == s.t.Head:
+		s.t.Updates = max(0, s.t.Updates-1)
+		s.t.Contained = &Contained{Head: f.From, Base: f.Onto}
+		s.warn(fmt.Sprintf("GitHub says that the branch conflicts with `%s` or is behind it, and it contains `%[1]s` at "+
+			"%s already. To have GitHub look again, close the pull request and open it again, or push to its branch.",
+			s.t.BaseBranch, f.Onto.Short()))
+		s.lookOnceMore()
+		s.because("the branch contains `%s` at %s already: what GitHub says is out of date", s.t.BaseBranch, f.Onto.Short())
 	case f.Refused != "":
 		s.t.Updates = maxUpdates
 		s.warn(fmt.Sprintf("`%s` could not be merged into the branch: %s", s.t.BaseBranch, f.Refused))

@@ -144,7 +144,8 @@ func init() {
 		KCommentPosted: row{}.on((*step).announced, Reviewing).on((*step).paused, OnHold).rest(late),
 		KEscalationOpened: row{}.on((*step).escalationOpened, Escalated).on((*step).paused, OnHold).on((*step).escalationLate,
 			append([]State{Passed, Stopped}, unfinished...)...),
-		KFixStudied: row{}.on((*step).fixStudied, States...),
+		KFixStudied:   row{}.on((*step).fixStudied, States...),
+		KRerunRefused: row{}.on((*step).rerunRefused, Checking, Escalated).on((*step).paused, OnHold).rest(late),
 		KReadied: row{}.on((*step).readied, append([]State{Escalated, Passed, Stopped}, unfinished...)...).
 			on((*step).paused, OnHold),
 		KDrafted: row{}.on((*step).drafted, append([]State{Escalated, Passed, Stopped}, unfinished...)...).

@@ -147,7 +147,9 @@ type Task struct {
 	Kept SHA `json:"kept,omitempty"`
 	// the conflicts with the base that the next attempt has to merge; nil: none
 	Merging *Merging `json:"merging,omitempty"`
-	Updates int      `json:"updates,omitempty"` // number of merges of the base into the last attempt's work
+	// what the last update found to be merged already; nil: nothing
+	Contained *Contained `json:"contained,omitempty"`
+	Updates   int        `json:"updates,omitempty"` // number of merges of the base into the last attempt's work
 	// how often the base conflicted with the branch after a pass of this run
 	Conflicted int    `json:"conflicted,omitempty"`
 	Moved      *Moved `json:"moved,omitempty"` // a person's push after the task had ended; nil: none
@@ -476,10 +478,12 @@ type GateState struct {
 	Based bool      `json:"based,omitempty"` // the base commit of somebody else's push is known
 	Looks int       `json:"looks,omitempty"` // number of looks at the present head that found it unfinished
 	// consecutive looks at which GitHub had not computed yet whether the pull request can be merged
-	Unmerged int     `json:"unmerged,omitempty"`
-	Reruns   int     `json:"reruns,omitempty"` // re-runs requested on the present head
-	Failed   []int64 `json:"failed,omitempty"` // the runs that the last red verdict names
-	Waits    int     `json:"waits,omitempty"`  // number of delayed re-runs of these
+	Unmerged int `json:"unmerged,omitempty"`
+	Reruns   int `json:"reruns,omitempty"` // re-runs requested on the present head
+	// ids of the workflow runs that GitHub refused to run again
+	Unrepeatable []int64 `json:"unrepeatable,omitempty"`
+	Failed       []int64 `json:"failed,omitempty"` // the runs that the last red verdict names
+	Waits        int     `json:"waits,omitempty"`  // number of delayed re-runs of these
 	// one of the re-runs was for checks that might be red by chance
 	Doubted bool     `json:"doubted,omitempty"`
 	Explain []string `json:"explain,omitempty"` // the last verdict's reasons

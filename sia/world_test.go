@@ -149,6 +149,11 @@ func (w *world) outcome(f Effect) Fact {
 		return Pushed{SHA: f.SHA}
 	case DoPull:
 		return PullOpened{Number: 12, NodeID: "n", URL: "u", Draft: rapid.Bool().Draw(t, "draft")}
+	case DoRerun:
+		if evenly(t, "rerun refused", 0, 3) == 0 {
+			return RerunRefused{SHA: f.SHA, Runs: []int64{1}, Reason: "may not"}
+		}
+		return Done{}
 	case DoReady:
 		return Readied{Refused: oneOf(t, "not ready", []string{"", "", "may not"})}
 	case DoDraft:

@@ -5,6 +5,7 @@ package chart
 import (
 	"fmt"
 	"maps"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -142,6 +143,73 @@ func TestRenders(t *testing.T) {
 			}
 			checkSelectors(t, r.objects)
 		})
+	}
+}
+
+// Only with an ingress is there a proxy whose word about a client's address counts, unless the values name some.
+func TestTrustedProxies(t *testing.T) {
+	const ingress = "ingress: {enabled: true}\n"
+	for values, want := range map[string]string{
+		"":                                  "none",
+		"service: {type: LoadBalancer}":     "none",
+		ingress:                             "10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,fc00::/7",
+		"trustedProxies: [192.0.2.0/24]":    "192.0.2.0/24",
+		ingress + "trustedProxies: ['::1']": "::1",
+	} {
+		r, err := render(values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range r.objects {
+			if s, ok := o.(*appsv1.StatefulSet); ok {
+				for _, v := range s.Spec.Template.Spec.Containers[0].Env {
+					if v.Name == "SIA_TRUSTED_PROXIES" && v.Value != want {
+						t.Errorf("%q trusts %s", values, v.Value)
+					}
+				}
+			}
+		}
+		if strings.Contains(r.notes, "proxy-body-size") != strings.Contains(values, "ingress") {
+			t.Errorf("%q: notes %q", values, r.notes)
+		}
+	}
+}
+
+// The alert about a server that is down asks for the job that the ServiceMonitor names: the value of a label of the
+// Service.
+func TestJobOfAlerts(t *testing.T) {
+	alerts, err := os.ReadFile("../../docs/operations/alerts.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := render("serviceMonitor: {enabled: true}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var label string
+	for _, o := range r.objects {
+		if m, ok := o.(*unstructured.Unstructured); ok {
+			label, _, _ = unstructured.NestedString(m.Object, "spec", "jobLabel")
+		}
+	}
+	for _, o := range r.objects {
+		if s, ok := o.(*corev1.Service); ok && !strings.Contains(string(alerts), fmt.Sprintf("up{job=%q}", s.Labels[label])) {
+			t.Errorf("the job of Service %s is %q", s.Name, s.Labels[label])
+		}
+	}
+}
+
+// The Pod in the documentation that moves an installation to another claim has no field that Kubernetes does not know.
+func TestMovingPod(t *testing.T) {
+	text, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, pod, _ := strings.Cut(string(text), "```yaml\napiVersion: v1\nkind: Pod\n")
+	pod, _, ok := strings.Cut(pod, "```")
+	o, err := decode([]byte("apiVersion: v1\nkind: Pod\n" + pod))
+	if p, is := o.(*corev1.Pod); !ok || err != nil || !is || len(p.Spec.Volumes) != 2 {
+		t.Errorf("%v, %v", o, err)
 	}
 }
 

@@ -3,9 +3,10 @@
 // Concepts:
 //
 //   - [Gateway]: an HTTP handler for one attempt. It accepts three protocols and forwards calls to one endpoint and one
-//     model. It adds the real API key, which the program never sees.
+//     model. It adds the real API key, which the program never sees: it is masked in the endpoint's errors.
 //   - [Meter] controls the budget. Each call is reserved before it is made, and settled with the endpoint's usage. A
-//     call that the meter refuses is not made.
+//     call that the meter refuses is not made. The prompt is estimated from the size of the request, with 5,000 tokens
+//     for each image, and the model's whole window for a document such as a PDF.
 //   - Requests are filtered by allow-list (protocol.go, shape.go): what an agent needs to call a model, by exact name.
 //     Everything else is *dropped* if the request has the same meaning without it: fields, such as other models,
 //     plugins and places to run code, and tools that are not the program's own. It is *refused* if the meaning would

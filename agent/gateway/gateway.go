@@ -14,6 +14,7 @@ import (
 	"net/http/httptrace"
 	"net/url"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -27,9 +28,12 @@ import (
 const (
 	maxRequest          = 16 << 20         // bytes
 	maxAnswer           = 64 << 20         // bytes
+	maxError            = 1 << 20          // bytes of the text of an endpoint's error
 	defaultBeginTimeout = 10 * time.Minute // default of Config.Begin
 	writeTimeout        = time.Minute      // for the program to read a piece of an answer
 	bytesPerToken       = 3                // below the real value, so that estimates are not too low
+	tokensPerImage      = 5_000            // above the real value
+	defaultWindow       = 200_000          // default of Config.Window
 )
 
 // Usage is the usage of a call.
@@ -52,8 +56,8 @@ var ErrUnavailable = errors.New("ask again")
 // Meter controls the budget. Its methods may be called concurrently.
 type Meter interface {
 	// Reserve decides whether a call may be made, and the maximum length of its answer. prompt is the estimated prompt in
-	// tokens, want the number of tokens that the program requested, or 0. An error refuses the call, with a message for
-	// users; if it wraps ErrUnavailable, only temporarily.
+	// tokens, at least Config.Window if it has a document; want is the number of tokens that the program requested, or 0.
+	// An error refuses the call, with a message for users; if it wraps ErrUnavailable, only temporarily.
 	Reserve(prompt, want int) (Call, error)
 	// Settle ends a reservation with the usage of the call: zero if the endpoint refused it or was not reached, or the
 	// whole reservation if the usage is unknown.
@@ -65,6 +69,7 @@ type Config struct {
 	Upstream string       // base URL of the endpoint, such as https://api.openai.com/v1
 	Key      string       // API key; "": none
 	Model    string       // the only allowed model
+	Window   int          // its context window in tokens, which a document may fill; 0: 200,000
 	Token    string       // the program's API key for the gateway, unique to the attempt
 	Meter    Meter        // required
 	Room     *Room        // shared capacity; nil: its own
@@ -112,6 +117,7 @@ func New(c Config) (*Gateway, error) {
 	if c.Room == nil {
 		c.Room = &Room{}
 	}
+	c.Window = cmp.Or(c.Window, defaultWindow)
 	c.Begin = cmp.Or(c.Begin, defaultBeginTimeout)
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
@@ -188,7 +194,7 @@ func (g *Gateway) call(w http.ResponseWriter, r *http.Request, p protocol) {
 			fmt.Sprintf("this attempt asks the model %q and no other; the request names %.100q", g.Model, q.model))
 		return
 	}
-	call, err := g.Meter.Reserve(len(body)/bytesPerToken, q.want)
+	call, err := g.Meter.Reserve(q.prompt(len(body), g.Window), q.want)
 	switch {
 	case errors.Is(err, ErrUnavailable):
 		w.Header().Set("Retry-After", "1")
@@ -390,6 +396,9 @@ func (g *Gateway) pass(w http.ResponseWriter, p protocol, resp *http.Response, c
 			w.Header().Set(name, v)
 		}
 	}
+	if resp.StatusCode >= 300 {
+		return Usage{}, g.passError(w, resp)
+	}
 	w.WriteHeader(resp.StatusCode)
 	count := &counter{stream: strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream"),
 		beside: p.path == MessagesPath}
@@ -413,10 +422,36 @@ func (g *Gateway) pass(w http.ResponseWriter, p protocol, resp *http.Response, c
 			break
 		}
 	}
-	if resp.StatusCode >= 300 {
-		return Usage{}, broke
-	}
 	return count.usage(call, whole), broke
+}
+
+// passError passes on an error without the API key, which some endpoints repeat, and reports whether it broke off. It
+// drops the text of one that is incomplete or too long, which may end within the key.
+func (g *Gateway) passError(w http.ResponseWriter, resp *http.Response) (broke bool) {
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxError+1))
+	if err != nil || len(text) > maxError {
+		text = nil
+	}
+	if key := strings.TrimSpace(g.Key); len(key) >= minSecret {
+		text = keyPattern(key).ReplaceAll(text, []byte("***"))
+	}
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout)) // a server's connection has one
+	w.WriteHeader(resp.StatusCode)
+	_, _ = w.Write(text) // the program may be gone
+	return err != nil && !errors.Is(err, context.Canceled)
+}
+
+// minSecret is the minimum size of an API key that is masked, in bytes. Endpoints without authentication are given "x",
+// "key" or "token", which are words in their errors.
+const minSecret = 6
+
+// keyPattern returns a pattern that matches a key, also within a string of JSON.
+func keyPattern(key string) *regexp.Regexp {
+	var b strings.Builder
+	for _, r := range key {
+		fmt.Fprintf(&b, `(?:\\?%s|\\u(?i:%04x))`, regexp.QuoteMeta(string(r)), r)
+	}
+	return regexp.MustCompile(b.String())
 }
 
 func (g *Gateway) note(failed string) {

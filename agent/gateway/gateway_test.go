@@ -456,6 +456,11 @@ func TestCacheIsBooked(t *testing.T) {
 				`"cache_read_input_tokens":60,"cache_creation_input_tokens":30,"output_tokens":1}}}` + "\n\n" +
 				`data: {"type":"message_delta","usage":{"output_tokens":5}}` + "\n\n" + `data: {"type":"message_stop"}` + "\n\n",
 			gateway.Usage{Input: 100, Cached: 60, Written: 30, Output: 5}},
+		"chat, more than can be": {"/v1/chat/completions", "application/json",
+			`{"usage":{"prompt_tokens":100,"completion_tokens":9000000}}`, gateway.Usage{Input: 100, Output: 4 * 8192}},
+		"chat, a total that can't be": {"/v1/chat/completions", "application/json",
+			`{"usage":{"prompt_tokens":100,"completion_tokens":5,"total_tokens":900000000000}}`,
+			gateway.Usage{Input: 100, Output: 5}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -485,6 +490,94 @@ func TestCacheIsBooked(t *testing.T) {
 				t.Errorf("booked (-want +got):\n%s", d)
 			}
 		})
+	}
+}
+
+// An endpoint may repeat the key in an error, but the program does not get it.
+func TestErrorsDoNotHaveTheKey(t *testing.T) {
+	const secret = `sk-"a/b<c>-0123`
+	for _, c := range []struct{ key, body, want string }{
+		{secret, `bad key sk-"a/b<c>-0123.`, `bad key ***.`},
+		{secret, `{"error":{"message":"bad key sk-\"a/b<c>-0123."}}`, `{"error":{"message":"bad key ***."}}`},
+		{secret, `{"error":{"message":"bad key sk-\"a\/b\u003cc\u003E-0123."}}`, `{"error":{"message":"bad key ***."}}`},
+		{secret, `{"error":{"message":"\u0073k-\u0022a/b\u003Cc>-0123"}}`, `{"error":{"message":"***"}}`},
+		{secret, strings.Repeat("x", 32<<10-5) + secret + "!", strings.Repeat("x", 32<<10-5) + "***!"},
+		{secret, strings.Repeat(secret, 100_000), ""},
+		{"key", "a key is missing", "a key is missing"},
+		{"", "a key is missing", "a key is missing"},
+	} {
+		for _, status := range []int{401, 400, 503, 302} {
+			up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(status)
+				io.WriteString(w, c.body)
+			}))
+			g, err := gateway.New(gateway.Config{Upstream: up.URL, Key: c.key, Model: "m", Token: token,
+				Meter: &budgetMeter{}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			srv := httptest.NewServer(g)
+			got, text := ask(t, http.MethodPost, srv.URL+"/v1/chat/completions", `{"model":"m","stream":true}`)
+			srv.Close()
+			up.Close()
+			if got != status || text != c.want {
+				t.Errorf("%.100s: %d %.100s, want %.100s", c.body, got, text, c.want)
+			}
+		}
+	}
+}
+
+// Images and documents are reserved for what they may cost, not by their size.
+func TestReservationOfImagesAndDocuments(t *testing.T) {
+	const window = 150_000
+	chat := func(image string) string {
+		return `{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"x"},` + image + `]}]}`
+	}
+	responses := func(part string) string {
+		return `{"model":"m","input":[{"type":"function_call_output","call_id":"c","output":[` + part + `]}]}`
+	}
+	messages := func(part string) string {
+		return `{"model":"m","messages":[{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":[` +
+			part + `]}]}]}`
+	}
+	const png = `{"type":"base64","media_type":"image/png","data":"AAAA"}`
+	const pdf = `{"type":"base64","media_type":"application/pdf","data":"AAAA"}`
+	for name, c := range map[string]struct {
+		path, body   string
+		least, limit int // of the reserved prompt
+	}{
+		"chat, text": {"/v1/chat/completions", chat(`{"type":"text","text":"data:image/png,a"}`), 0, 99},
+		"chat, an image": {"/v1/chat/completions", chat(`{"type":"image_url","image_url":{"url":"data:image/png,a"}}`),
+			5000, 5099},
+		"chat, two images": {"/v1/chat/completions", chat(`{"type":"image_url","image_url":"data:image/png,a"},` +
+			`{"type":"image_url","image_url":"data:image/png,a"}`), 10_000, 10_099},
+		"chat, a PDF as an image": {"/v1/chat/completions",
+			chat(`{"type":"image_url","image_url":{"url":"data:application/pdf,a"}}`), window, window},
+		"responses, an image": {"/v1/responses", responses(`{"type":"input_image","image_url":"data:image/png,a"}`),
+			5000, 5099},
+		"responses, a file": {"/v1/responses", responses(`{"type":"input_file","filename":"a.pdf","file_data":` +
+			`"data:image/png,a"}`), window, window + 9999},
+		"messages, an image": {"/v1/messages", messages(`{"type":"im\u0061ge","source":` + png + `}`), 5000, 5099},
+		"messages, a PDF":    {"/v1/messages", messages(`{"type":"document","source":` + pdf + `}`), window, window},
+		"messages, a PDF as an image": {"/v1/messages", messages(`{"type":"image","source":` + pdf + `}`),
+			window, window},
+		"messages, a text as a document": {"/v1/messages", messages(`{"type":"document","source":{"type":"text",` +
+			`"media_type":"text/plain","data":"x"}}`), 0, 99},
+	} {
+		up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "{}") }))
+		m := &usageMeter{}
+		g, err := gateway.New(gateway.Config{Upstream: up.URL + "/v1", Model: "m", Token: token, Meter: m, Window: window})
+		if err != nil {
+			t.Fatal(err)
+		}
+		srv := httptest.NewServer(g)
+		status, text := ask(t, http.MethodPost, srv.URL+c.path, c.body)
+		srv.Close()
+		up.Close()
+		// The answer has no usage, so that the reservation is charged.
+		if got := m.used.Input; status != http.StatusOK || got < c.least || got > c.limit {
+			t.Errorf("%s: %d tokens are reserved, want %d to %d: %d %s", name, got, c.least, c.limit, status, text)
+		}
 	}
 }
 

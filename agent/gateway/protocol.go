@@ -128,7 +128,7 @@ var (
 			"logprobs": nothing}),
 		"refusal":     object(fields{"type": text, "refusal": text}),
 		"input_image": object(fields{"type": text, "image_url": inline, "detail": text}),
-		"input_file":  object(fields{"type": text, "file_data": inline, "filename": text}),
+		"input_file":  object(fields{"type": text, "file_data": document(inline), "filename": text}),
 	})))
 )
 
@@ -162,9 +162,9 @@ var (
 	messagesText   = object(fields{"type": text, "text": text, "cache_control": cacheControl})
 	messagesBase64 = object(fields{"type": text, "media_type": text, "data": text})
 	messagesImage  = object(fields{"type": text, "cache_control": cacheControl,
-		"source": kinds(map[string]shape{"base64": messagesBase64})})
+		"source": kinds(map[string]shape{"base64": encoded(messagesBase64)})})
 	messagesDocument = object(fields{"type": text, "title": text, "context": text, "cache_control": cacheControl,
-		"source": kinds(map[string]shape{"base64": messagesBase64, "text": messagesBase64})})
+		"source": kinds(map[string]shape{"base64": document(messagesBase64), "text": messagesBase64})})
 	messagesTool = object(fields{"type": text, "name": text, "description": text, "input_schema": anything,
 		"strict": anything, "input_examples": anything, "eager_input_streaming": anything, "defer_loading": anything,
 		"max_characters": anything, "cache_control": cacheControl})
@@ -177,6 +177,17 @@ type request struct {
 	model  string
 	stream bool
 	want   int // requested tokens of the answer; 0: unset
+	media  media
+}
+
+// prompt estimates the tokens of the prompt of a request with size bytes to a model with the given window. The size
+// says little about images, and nothing about documents: a PDF of 2 KB may have 100 pages.
+func (q request) prompt(size, window int) int {
+	tokens := size/bytesPerToken + q.media.images*tokensPerImage
+	if q.media.documents > 0 {
+		tokens = max(tokens, window)
+	}
+	return tokens
 }
 
 func (p protocol) parse(body []byte) (q request, err error) {
@@ -184,7 +195,7 @@ func (p protocol) parse(body []byte) (q request, err error) {
 	if err := checkJSON(body); err != nil {
 		return q, err
 	}
-	clean, err := p.fields(body)
+	clean, err := p.fields(body, &q.media)
 	if err != nil {
 		return q, err
 	}

@@ -8,21 +8,33 @@ import (
 	"strings"
 )
 
-// shape filters a JSON value. It returns the allowed part of the value, or an error if the value is not allowed. null
-// has every shape.
-type shape func(json.RawMessage) (json.RawMessage, error)
+// shape filters a JSON value. It returns the allowed part of the value, or an error if the value is not allowed. It
+// counts the images and documents in the value. null has every shape.
+type shape func(json.RawMessage, *media) (json.RawMessage, error)
+
+// media counts the parts of a request that may have far more tokens than bytes.
+type media struct{ images, documents int }
+
+// add counts a part by its media type. A model may read anything but an image page by page.
+func (m *media) add(mediaType string) {
+	if strings.HasPrefix(mediaType, "image/") {
+		m.images++
+	} else {
+		m.documents++
+	}
+}
 
 // fields are the fields of an object, by their exact names.
 type fields map[string]shape
 
 // anything allows any value. It is for values that only the model reads.
-func anything(v json.RawMessage) (json.RawMessage, error) { return v, nil }
+func anything(v json.RawMessage, _ *media) (json.RawMessage, error) { return v, nil }
 
 // nothing replaces any value by null.
-func nothing(json.RawMessage) (json.RawMessage, error) { return json.RawMessage("null"), nil }
+func nothing(json.RawMessage, *media) (json.RawMessage, error) { return json.RawMessage("null"), nil }
 
 // text allows a string.
-func text(v json.RawMessage) (json.RawMessage, error) {
+func text(v json.RawMessage, _ *media) (json.RawMessage, error) {
 	if v[0] != '"' && !isNull(v) {
 		return nil, errors.New("it is not a string")
 	}
@@ -30,20 +42,49 @@ func text(v json.RawMessage) (json.RawMessage, error) {
 }
 
 // inline allows a data URL. With other URLs, the provider would fetch an address chosen by the program.
-func inline(v json.RawMessage) (json.RawMessage, error) {
+func inline(v json.RawMessage, m *media) (json.RawMessage, error) {
 	var s string
 	if json.Unmarshal(v, &s) != nil {
 		return nil, errors.New("it is not a string")
 	}
-	if !isNull(v) && !strings.HasPrefix(s, "data:") {
+	if isNull(v) {
+		return v, nil
+	}
+	mediaType, is := strings.CutPrefix(s, "data:")
+	if !is {
 		return nil, errors.New("only data: URLs are passed on, and no addresses")
 	}
+	m.add(mediaType)
 	return v, nil
+}
+
+// document counts the values of a shape as documents.
+func document(of shape) shape {
+	return func(v json.RawMessage, m *media) (json.RawMessage, error) {
+		if !isNull(v) {
+			m.documents++
+		}
+		return of(v, m)
+	}
+}
+
+// encoded counts the objects of a shape by their media type.
+func encoded(of shape) shape {
+	return func(v json.RawMessage, m *media) (json.RawMessage, error) {
+		clean, err := of(v, m)
+		var source struct {
+			MediaType string `json:"media_type"`
+		}
+		if err == nil && json.Unmarshal(clean, &source) == nil {
+			m.add(source.MediaType)
+		}
+		return clean, err
+	}
 }
 
 // oneOf allows one of some strings.
 func oneOf(values ...string) shape {
-	return func(v json.RawMessage) (json.RawMessage, error) {
+	return func(v json.RawMessage, _ *media) (json.RawMessage, error) {
 		var s string
 		if json.Unmarshal(v, &s) != nil || !slices.Contains(values, s) {
 			return nil, fmt.Errorf("%.100s %w", v, errKind)
@@ -54,17 +95,17 @@ func oneOf(values ...string) shape {
 
 // either filters strings by one shape, and other values by another.
 func either(str, other shape) shape {
-	return func(v json.RawMessage) (json.RawMessage, error) {
+	return func(v json.RawMessage, m *media) (json.RawMessage, error) {
 		if v[0] == '"' {
-			return str(v)
+			return str(v, m)
 		}
-		return other(v)
+		return other(v, m)
 	}
 }
 
 // object allows an object. It drops fields that are not listed.
 func object(f fields) shape {
-	return func(v json.RawMessage) (json.RawMessage, error) {
+	return func(v json.RawMessage, m *media) (json.RawMessage, error) {
 		if isNull(v) {
 			return v, nil
 		}
@@ -78,7 +119,7 @@ func object(f fields) shape {
 				delete(all, name)
 				continue
 			}
-			clean, err := of(value)
+			clean, err := of(value, m)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", name, err)
 			}
@@ -95,7 +136,7 @@ func list(of shape) shape { return filteredList(of, false) }
 func known(of shape) shape { return filteredList(of, true) }
 
 func filteredList(of shape, drop bool) shape {
-	return func(v json.RawMessage) (json.RawMessage, error) {
+	return func(v json.RawMessage, m *media) (json.RawMessage, error) {
 		if isNull(v) {
 			return v, nil
 		}
@@ -105,7 +146,7 @@ func filteredList(of shape, drop bool) shape {
 		}
 		kept := all[:0]
 		for _, one := range all {
-			clean, err := of(one)
+			clean, err := of(one, m)
 			if drop && errors.Is(err, errKind) {
 				continue
 			}
@@ -126,7 +167,7 @@ var (
 // kinds allows an object with a shape that depends on its type; "" is for objects without a type. A type may end in *,
 // which matches the date of its version.
 func kinds(of map[string]shape) shape {
-	return func(v json.RawMessage) (json.RawMessage, error) {
+	return func(v json.RawMessage, m *media) (json.RawMessage, error) {
 		if isNull(v) {
 			return v, nil
 		}
@@ -146,7 +187,7 @@ func kinds(of map[string]shape) shape {
 		if !there {
 			return nil, fmt.Errorf("the type %.100q %w", kind, errKind)
 		}
-		return to(v)
+		return to(v, m)
 	}
 }
 

@@ -92,8 +92,8 @@ func (c *counter) read(data []byte) {
 	}
 }
 
-// usage returns the usage of the call. whole reports whether the answer is complete. If the final usage is unknown, it
-// returns the reservation.
+// usage returns the usage of the call, with a bound on the output. whole reports whether the answer is complete. If the
+// final usage is unknown, it returns the reservation.
 func (c *counter) usage(call Call, whole bool) Usage {
 	switch {
 	case c.stream && whole:
@@ -102,6 +102,9 @@ func (c *counter) usage(call Call, whole bool) Usage {
 		c.read(c.buf)
 	}
 	u := c.sum.Tokens(c.beside)
+	if call.Most > 0 {
+		u.Output = min(u.Output, usage.MaxOutput(call.Most))
+	}
 	if c.hasUsage && (whole || c.ended) && u != (Usage{}) {
 		return u
 	}

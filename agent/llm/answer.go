@@ -141,20 +141,34 @@ func (a *answer) visibleParts() int {
 }
 
 // usedTokens returns the usage of an answer that broke off, as counted by the endpoint or else estimated. An answer
-// that never started costs nothing.
-func (a *answer) usedTokens(req Request) Usage {
+// without output costs nothing if the endpoint refused it, and its prompt if the endpoint accepted the request and was
+// lost before it said more.
+func (a *answer) usedTokens(req Request, lost bool) Usage {
 	switch {
 	case a.usage != nil && a.usage.Input > 0:
-		u := *a.usage
+		u := a.reported(req.MaxOutput)
 		if u.Output == 0 || !a.ended { // the endpoint has not counted all of it
 			u.Output = max(u.Output, a.estimatedOutput())
 			u.Estimated = true
 		}
 		return u
-	case !a.started:
+	case a.started:
+	case lost:
+		return Usage{Input: req.Tokens(), Estimated: true}
+	default:
 		return Usage{}
 	}
 	return Usage{Input: req.Tokens(), Output: a.estimatedOutput(), Estimated: true}
+}
+
+// reported returns the usage that the endpoint reports for an answer of at most limit tokens, with a bound on the
+// output.
+func (a *answer) reported(limit int) Usage {
+	u := *a.usage
+	if u.Output > usage.MaxOutput(limit) {
+		u.Output, u.Estimated = max(usage.MaxOutput(limit), a.estimatedOutput()), true
+	}
+	return u
 }
 
 func (a *answer) estimatedOutput() int {

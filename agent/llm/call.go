@@ -144,9 +144,10 @@ func (c *Client) callOnce(ctx context.Context, t *trial) (Response, *Error) {
 	}}, 64<<10)
 	req.MaxOutput = limit
 	if err := readAnswer(in, r); err != nil {
-		lost := Response{Lost: r.partial().usedTokens(req)}
-		lost.Lost.USD = c.cfg.Price.Cost(lost.Lost)
-		return lost, c.errorOf(ctx, s, err)
+		failed := c.errorOf(ctx, s, err)
+		lost := r.partial().usedTokens(req, failed.Kind == KindTimeout || failed.Kind == KindNetwork)
+		lost.USD = c.cfg.Price.Cost(lost)
+		return Response{Lost: lost}, failed
 	}
 	if t.dialect == ProtocolChat && (r.partial().gateway != "" || s.gateway) {
 		t.adopt(formCacheMarks, "")

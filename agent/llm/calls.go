@@ -95,7 +95,7 @@ func splitObjects(args string) []string {
 }
 
 // plainArguments returns a call's arguments as JSON. It removes the string or the code block in which some models wrap
-// the object. If no object can be read, it returns them unchanged. Arguments that were cut off are not completed.
+// the object. If no object can be read, it returns them unchanged. Arguments that may be cut off are not completed.
 func plainArguments(args string, cut bool) string {
 	body, inner := strings.TrimSpace(args), ""
 	if strings.HasPrefix(body, `"`) && json.Unmarshal([]byte(body), &inner) == nil {
@@ -109,10 +109,8 @@ func plainArguments(args string, cut bool) string {
 		return args
 	case json.Valid([]byte(body)):
 		return body
-	case cut:
-		return args
 	}
-	object, n, err := readLoose(body, false)
+	object, n, err := readLoose(body, cut)
 	if err != nil || !trailingMarkup.MatchString(body[n:]) {
 		return args
 	}

@@ -67,8 +67,9 @@ func (c *Chain) MaxOutput() int {
 // Complete calls the models in order until one answers; see [Client.Complete]. Response.Client names the one that
 // answered, and Response.Passed the reasons why others did not.
 //
-// It calls no other model if the conversation is too long, if the answer is not the JSON that was requested, or if ctx
-// ends. If no model answers, the error wraps an [Error] of each: temporary ones first, soonest first.
+// It calls no other model if the conversation is too long, if ctx ends, or if the answer is not the JSON that was
+// requested, unless that answer is empty for no known reason. If no model answers, the error wraps an [Error] of each:
+// temporary ones first, soonest first. The answer of the last model is returned even if it is empty.
 func (c *Chain) Complete(ctx context.Context, req Request) (Response, error) {
 	var lost Usage
 	var failed []*Error
@@ -82,16 +83,16 @@ func (c *Chain) Complete(ctx context.Context, req Request) (Response, error) {
 		resp, err := m.completeWith(ctx, req, retries)
 		lost = lost.Add(resp.Lost)
 		resp.Lost, resp.Passed = lost, c.skipReasons(i, kinds)
-		var e *Error
-		switch {
-		case err == nil:
+		if resp.answered() {
 			c.setDowntime(i, clientDowntime{})
-			return resp, nil
-		case !errors.As(err, &e) || !e.othersMayAnswer(resp):
+		}
+		var e *Error
+		if !errors.As(err, &e) || !e.othersMayAnswer(resp) || resp.answered() && n == len(order)-1 {
 			return resp, err
 		}
+		lost = lost.Add(resp.Usage) // of an empty answer
 		failed, kinds[i] = append(failed, e), e.Kind
-		if rest := e.downtime(); rest > 0 {
+		if rest := e.downtime(); rest > 0 && !resp.answered() {
 			c.setDowntime(i, clientDowntime{m.cfg.Now().Add(rest), e.Kind})
 			m.log.WarnContext(ctx, "model is passed over for a while", "kind", e.Kind, "rest", rest)
 		}
@@ -153,9 +154,13 @@ func (c *Chain) setDowntime(i int, d clientDowntime) {
 	c.down[i] = d
 }
 
-// othersMayAnswer reports whether another model may answer the request.
+// othersMayAnswer reports whether another model may answer the request. Not after an answer that was cut off, since its
+// model may answer at more length next time, and not after one that was withheld.
 func (e *Error) othersMayAnswer(resp Response) bool {
-	return e.Kind != KindContextLength && (e.Kind != KindMalformed || resp.Message.Content == "")
+	if !resp.answered() {
+		return e.Kind != KindContextLength
+	}
+	return resp.isEmpty() && resp.Finish != FinishLength && resp.Finish != FinishContentFilter
 }
 
 // downtime returns how long the model is skipped; 0: the error is caused by the request.

@@ -92,6 +92,62 @@ func TestChainStaysWithOneModelWhereAnotherIsNoHelp(t *testing.T) {
 	}
 }
 
+// An answer without the requested JSON is charged. If it was cut off or withheld, or no other model is left, it is
+// returned. Its model is not skipped afterwards.
+func TestChainChargesAnAnswerWithoutJSON(t *testing.T) {
+	const thought = 4000
+	for name, tt := range map[string]struct {
+		finish string
+		others string // the second model: "up", "down" or none
+		asked  [2]int // in two calls
+		client string // of the returned answer
+		words  string // of the error; "": there is none
+	}{
+		"cut while thinking":         {llm.FinishLength, "up", [2]int{2, 0}, "primary", "no complete JSON object"},
+		"withheld":                   {llm.FinishContentFilter, "up", [2]int{2, 0}, "primary", "withheld the answer"},
+		"empty":                      {llm.FinishStop, "up", [2]int{2, 2}, "backup", ""},
+		"empty, no other model":      {llm.FinishStop, "", [2]int{2, 0}, "primary", "no complete JSON object"},
+		"withheld, no other model":   {llm.FinishContentFilter, "", [2]int{2, 0}, "primary", "withheld the answer"},
+		"empty, the other one fails": {llm.FinishStop, "down", [2]int{2, 2}, "", "primary: malformed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			second := scripted.Answer{JSON: map[string]any{"ok": true}, Usage: &scripted.Usage{Input: 10, Output: 5}}
+			if tt.others == "down" {
+				second = scripted.Answer{Fault: &scripted.Fault{Status: 401}}
+			}
+			var clients []*llm.Client
+			var servers []*scripted.Server
+			clk := &clock{at: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+			for i, a := range []scripted.Answer{
+				{Finish: tt.finish, Usage: &scripted.Usage{Input: 1000, Output: thought}}, second} {
+				c, srv, _ := serve(t, one(a), func(c *llm.Config) {
+					c.Name, c.Now, c.Sleep, c.Price = []string{"primary", "backup"}[i], clk.now, clk.sleep,
+						llm.Price{Input: 1, Output: 10}
+				})
+				clients, servers = append(clients, c), append(servers, srv)
+			}
+			chain, err := llm.NewChain(clients[:1+min(1, len(tt.others))]...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req := ask("x")
+			req.Schema = &llm.Schema{Name: "a", JSON: []byte(`{"type":"object"}`)}
+			for range 2 {
+				resp, err := chain.Complete(t.Context(), req)
+				if spent := resp.Spent(); resp.Client != tt.client || spent.Output < thought || spent.USD < 0.041 {
+					t.Errorf("answer of %q (%v), spent %+v", resp.Client, err, spent)
+				}
+				if tt.words == "" && err != nil || tt.words != "" && (err == nil || !strings.Contains(err.Error(), tt.words)) {
+					t.Errorf("error %v, want %q", err, tt.words)
+				}
+			}
+			if got := [2]int{len(servers[0].Requests()), len(servers[1].Requests())}; got != tt.asked {
+				t.Errorf("asked %v, want %v", got, tt.asked)
+			}
+		})
+	}
+}
+
 // A model that failed is skipped for a minute; then one call without retries tests it.
 func TestChainRemembersADeadModel(t *testing.T) {
 	chain, clk, asked := pair(t, &scripted.Fault{Status: 503, Times: 3}, nil)

@@ -37,7 +37,8 @@ func (r *chatReader) call(p chatCall) error {
 
 // callOf returns the call that a piece belongs to, normally by index. Servers that omit the index, or repeat it, give
 // each call an ID, or at least a name. A repeated name does not start a new call, nor does a repeated ID at another
-// index (https://github.com/mudler/LocalAI/issues/9722).
+// index (https://github.com/mudler/LocalAI/issues/9722) with the same name: some servers give several calls the same ID
+// (https://github.com/HKUDS/nanobot/pull/3943). Pieces without a name then belong to the last of them.
 func (r *chatReader) callOf(p chatCall) (call *partialCall, err error) {
 	index := len(r.calls) - 1
 	switch {
@@ -47,7 +48,7 @@ func (r *chatReader) callOf(p chatCall) (call *partialCall, err error) {
 		index = len(r.calls)
 	}
 	call = r.byIndex[index]
-	for _, c := range r.calls {
+	for _, c := range slices.Backward(r.calls) {
 		if call == nil && p.ID != "" && c.id == p.ID && !p.begins(c) {
 			call = c
 		}
@@ -65,15 +66,10 @@ func (r *chatReader) callOf(p chatCall) (call *partialCall, err error) {
 	return call, nil
 }
 
-// begins reports whether a piece starts a new call despite the index of call: it has another ID and a name. Without a
-// name it continues the call, since some servers generate an ID for each piece.
+// begins reports whether a piece starts a new call despite the index or the ID of call: it has another name, or a name
+// and another ID. Without a name it continues the call, since some servers generate an ID for each piece.
 func (p chatCall) begins(call *partialCall) bool {
 	name := p.Function.Name
-	switch {
-	case name == "" || call.name == "":
-		return false
-	case p.ID != "" && call.id != "":
-		return p.ID != call.id
-	}
-	return name != call.name // splitArguments separates two calls of one tool
+	return name != "" && call.name != "" && // splitArguments separates two calls of one tool
+		(name != call.name || p.ID != "" && call.id != "" && p.ID != call.id)
 }

@@ -227,6 +227,9 @@ func (c *Client) completeWith(ctx context.Context, req Request, retries int) (re
 		return resp, nil
 	}
 	resp.JSON, err = ExtractJSON(resp.Message.Content)
+	if err != nil && resp.isEmpty() && resp.Finish == FinishContentFilter {
+		err = errWithheld
+	}
 	if err != nil {
 		return resp, &Error{Client: c.cfg.Name, Kind: KindMalformed, Tries: tries, Message: c.scrubText(err.Error()),
 			Err: err}

@@ -56,6 +56,8 @@ func Converse(ctx context.Context, m Completer, q Question, accept func([]byte) 
 			}
 		case errors.As(err, &call) && call.Kind == KindMalformed && resp.Message.Content != "":
 			// An answer without JSON: ask for a correction.
+		case resp.answered():
+			return used, &unanswered{"the model gave no answer: ", err}
 		default:
 			return used, &unanswered{"the model could not be asked: ", err}
 		}

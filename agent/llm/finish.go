@@ -2,6 +2,7 @@ package llm
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 )
 
@@ -27,6 +28,9 @@ var failures = map[string]ErrorKind{
 	"function_call_filter: malformed_function_call": KindMalformed,
 }
 
+// errWithheld means that the provider's filter left nothing of an answer.
+var errWithheld = errors.New("the model's provider withheld the answer (content filter)")
+
 // newResponse converts an answer to req; limit is the maximum number of tokens that it could have.
 func (c *Client) newResponse(a *answer, s responseMeta, req Request, d Protocol, limit int) (Response, *Error) {
 	resp := Response{
@@ -43,7 +47,7 @@ func (c *Client) newResponse(a *answer, s responseMeta, req Request, d Protocol,
 		resp.Message.Content, resp.Finish = joinSurrogates(a.refusal.String()), FinishContentFilter
 	}
 	if len(a.calls) == 0 {
-		cut := resp.Finish == FinishLength || a.usage != nil && limit > 0 && a.usage.Output >= limit
+		cut := resp.Finish == "" || resp.Finish == FinishLength || a.usage != nil && limit > 0 && a.usage.Output >= limit
 		resp.Unread = a.readTextCalls(&resp.Message, req.Tools, cut)
 	}
 	if len(a.calls) == 0 && resp.Message.Content == "" && a.callsInReasoning(req.Tools) {
@@ -51,7 +55,7 @@ func (c *Client) newResponse(a *answer, s responseMeta, req Request, d Protocol,
 	}
 	c.addCalls(a, &resp, req)
 	if a.usage != nil {
-		resp.Usage = *a.usage
+		resp.Usage = a.reported(limit)
 	}
 	// An endpoint that does not report usage must not appear free.
 	if u := &resp.Usage; u.Input == 0 {
@@ -109,12 +113,12 @@ func (a *answer) isAtLimit(limit int) bool {
 	return a.usage != nil && limit > 0 && a.usage.Output == limit
 }
 
-// isCutShort reports whether an answer has reached its limit and ends within a call. Ollama and others report "stop" or
-// "tool_calls" for that.
+// isCutShort reports whether an answer ends within a call: it has reached its limit, which Ollama and others report as
+// "stop" or "tool_calls", or it has no finish reason, which some servers omit also if the answer is complete.
 func (a *answer) isCutShort(calls []ToolCall, limit int) bool {
-	if len(calls) == 0 || a.usage == nil || limit <= 0 || a.usage.Output < limit {
+	if len(calls) == 0 || a.finish != "" && (a.usage == nil || limit <= 0 || a.usage.Output < limit) {
 		return false
 	}
 	last := calls[len(calls)-1].Arguments
-	return last != "" && !json.Valid([]byte(last))
+	return last != "" && !json.Valid([]byte(plainArguments(last, true)))
 }

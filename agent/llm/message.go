@@ -82,6 +82,9 @@ func (r Response) CutWhileThinking() bool {
 	return r.Finish == FinishLength && r.isEmpty()
 }
 
+// answered reports whether there is an answer, even one without the JSON that was requested.
+func (r Response) answered() bool { return r.Client != "" }
+
 // isEmpty reports whether the answer has neither text nor calls.
 func (r Response) isEmpty() bool {
 	return len(r.Message.ToolCalls) == 0 && strings.TrimSpace(r.Message.Content) == ""

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	openai "github.com/sashabaranov/go-openai"
@@ -191,7 +192,7 @@ func (o *outputItem) UnmarshalJSON(b []byte) error {
 type responsesReader struct {
 	answer
 	byOutput map[int]*partialCall    // calls by the index of their item
-	byItem   map[string]*partialCall // calls by the ID of their item
+	byItem   map[string]*partialCall // calls by the ID of their item; nil: several have it
 	texts    map[int]bool            // items with streamed text
 	done     map[string]int          // number of complete items by type
 }
@@ -208,7 +209,7 @@ func (r *responsesReader) event(data []byte) (done bool, err error) {
 	switch e.Type {
 	case "response.output_item.added": // the arguments of a call follow
 		if e.Item.Type == "function_call" {
-			_, err = r.callFor(e.Item, index)
+			_, err = r.callFor(e.Item, index, false)
 		}
 		return false, err
 	case "response.output_text.delta":
@@ -249,10 +250,7 @@ func (r *responsesReader) event(data []byte) (done bool, err error) {
 
 // callOf returns the call of an item.
 func (r *responsesReader) callOf(id string, index int) *partialCall {
-	if call := r.byItem[id]; call != nil {
-		return call
-	}
-	return r.byOutput[index]
+	return cmp.Or(r.byItem[id], r.byOutput[index])
 }
 
 // end ends the answer.
@@ -298,33 +296,63 @@ func (r *responsesReader) response(all wholeResponse, data []byte) error {
 	return nil
 }
 
-// output reads the items in the last event, except those received before.
+// output reads the items in the last event, except those received before. If its calls have IDs of their own, each is
+// the next one of its name that was received before (https://github.com/vllm-project/vllm/pull/47916).
 func (r *responsesReader) output(items []outputItem) error {
 	came, listed := maps.Clone(r.done), map[string]int{}
+	known := func(o outputItem) bool { return o.Type == "function_call" && r.callByID(o) != nil }
+	var renumbered []*partialCall
+	if !slices.ContainsFunc(items, known) {
+		renumbered = slices.Clone(r.calls)
+	}
 	for n, o := range items {
 		if listed[o.Type]++; o.Type != "function_call" && listed[o.Type] <= came[o.Type] ||
 			o.Type == "message" && came[o.Type] == 0 && r.text.Len()+r.refusal.Len() > 0 { // streamed before
 			continue
 		}
-		if err := r.item(o, n); err != nil {
+		var err error
+		if i := slices.IndexFunc(renumbered, o.names); i >= 0 && o.Type == "function_call" {
+			err = renumbered[i].complete(o)
+			renumbered = slices.Delete(renumbered, i, i+1)
+		} else {
+			err = r.item(o, n)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// callFor returns the call of an item, and starts it if needed.
-func (r *responsesReader) callFor(o outputItem, index int) (*partialCall, error) {
-	id := cmp.Or(o.CallID, o.ID)
+// callID returns the ID of a call.
+func (o outputItem) callID() string { return cmp.Or(o.CallID, o.ID) }
+
+// names reports whether an item has the name of a call. Servers that give several calls the same ID or index
+// (https://github.com/HKUDS/nanobot/pull/3943) may give them different names.
+func (o outputItem) names(call *partialCall) bool {
+	return o.Name == "" || call.name == "" || o.Name == call.name
+}
+
+// callByID returns the call with the ID and the name of an item; nil: there is none.
+func (r *responsesReader) callByID(o outputItem) *partialCall {
 	for _, call := range r.calls {
-		if id != "" && call.id == id {
-			return call, nil
+		if id := o.callID(); id != "" && call.id == id && o.names(call) {
+			return call
 		}
 	}
-	if call := r.byOutput[index]; call != nil && id == "" {
+	return nil
+}
+
+// callFor returns the call of an item, and starts it if needed. A complete item may have another ID than its start.
+func (r *responsesReader) callFor(o outputItem, index int, complete bool) (*partialCall, error) {
+	if call := r.callByID(o); call != nil {
 		return call, nil
 	}
-	call, err := r.newCall(id, o.Name)
+	call := r.byOutput[index]
+	if call != nil && o.names(call) && (o.callID() == "" || complete && !call.closed) {
+		return call, nil
+	}
+	call, err := r.newCall(o.callID(), o.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -332,10 +360,21 @@ func (r *responsesReader) callFor(o outputItem, index int) (*partialCall, error)
 		r.byOutput, r.byItem = map[int]*partialCall{}, map[string]*partialCall{}
 	}
 	r.byOutput[index] = call
-	if o.ID != "" {
-		r.byItem[o.ID] = call
+	if _, twice := r.byItem[o.ID]; twice || o.ID == "" {
+		call = nil // the ID identifies no item
 	}
-	return call, nil
+	r.byItem[o.ID] = call
+	return r.byOutput[index], nil
+}
+
+// complete ends a call. It replaces or ignores streamed pieces.
+func (c *partialCall) complete(o outputItem) error {
+	c.closed, c.of.streamingText = true, false
+	if n := len(o.Arguments); n > 0 && n != c.args.Len() { // otherwise they were streamed
+		c.args.Reset()
+		return c.add(o.Arguments)
+	}
+	return nil
 }
 
 // item reads a complete item. It replaces or ignores streamed pieces.
@@ -348,15 +387,11 @@ func (r *responsesReader) item(o outputItem, index int) error {
 	case "message":
 		return r.message(o, index)
 	case "function_call":
-		call, err := r.callFor(o, index)
+		call, err := r.callFor(o, index, true)
 		if err != nil {
 			return err
 		}
-		call.closed, r.streamingText = true, false
-		if n := len(o.Arguments); n > 0 && n != call.args.Len() { // otherwise they were streamed
-			call.args.Reset()
-			return call.add(o.Arguments)
-		}
+		return call.complete(o)
 	case "reasoning":
 		r.reasoningBytes += len(o.whole)
 		return r.addOpaque(OpaquePart{At: r.visibleParts(), Raw: string(o.whole)})

@@ -53,13 +53,15 @@ func TestBrokenStream(t *testing.T) {
 		fault scripted.Fault
 		kind  llm.ErrorKind // if it never completes
 		tries int
-		free  bool
+		lost  string // what is charged for a broken try
 	}{
-		"cut":             {scripted.Fault{Reset: true, After: 3}, llm.KindNetwork, 5, false},
-		"an error event":  {scripted.Fault{After: 3}, llm.KindOverloaded, 5, false},
-		"silence":         {scripted.Fault{Stall: true, After: 3}, llm.KindTimeout, 2, false},
-		"silence at once": {scripted.Fault{Stall: true}, llm.KindTimeout, 2, true},
-		"never began":     {scripted.Fault{Reset: true, After: 1}, llm.KindNetwork, 5, true},
+		"cut":                       {scripted.Fault{Reset: true, After: 3}, llm.KindNetwork, 5, "prompt, output"},
+		"an error event":            {scripted.Fault{After: 3}, llm.KindOverloaded, 5, "prompt, output"},
+		"silence":                   {scripted.Fault{Stall: true, After: 3}, llm.KindTimeout, 2, "prompt, output"},
+		"silence without an answer": {scripted.Fault{Stall: true}, llm.KindTimeout, 2, ""},
+		"silence before the output": {scripted.Fault{Stall: true, After: 1}, llm.KindTimeout, 2, "prompt"},
+		"cut before the output":     {scripted.Fault{Reset: true, After: 1}, llm.KindNetwork, 5, "prompt"},
+		"an error at once":          {scripted.Fault{After: 1}, llm.KindOverloaded, 5, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -71,7 +73,9 @@ func TestBrokenStream(t *testing.T) {
 			if err != nil || resp.Message.Content != "one two three four five six" || len(clk.slept) != 1 {
 				t.Fatalf("got %q, %v after %v", resp.Message.Content, err, clk.slept)
 			}
-			if lost := resp.Lost; lost.Estimated == tt.free || (lost.Output > 0) == tt.free || (lost.USD > 0) == tt.free {
+			pays := tt.lost != ""
+			if lost := resp.Lost; lost.Estimated != pays || (lost.Input > 0) != pays || (lost.USD > 0) != pays ||
+				(lost.Output > 0) != strings.Contains(tt.lost, "output") {
 				t.Errorf("lost: %+v", lost)
 			}
 			if got := resp.Spent(); got.Input != resp.Usage.Input+resp.Lost.Input || got.USD < resp.Usage.USD {
@@ -84,8 +88,8 @@ func TestBrokenStream(t *testing.T) {
 			if !errors.As(err, &e) || e.Kind != tt.kind || len(srv.Requests()) != tt.tries || e.Advice() == "" {
 				t.Fatalf("%d requests, error %v", len(srv.Requests()), err)
 			}
-			if (resp.Lost.USD > 0) == tt.free {
-				t.Errorf("of %d tries nothing was lost: %+v", tt.tries, resp.Lost)
+			if lost := resp.Lost; (lost.USD > 0) != pays {
+				t.Errorf("lost in %d tries: %+v", tt.tries, lost)
 			}
 		})
 	}
@@ -220,7 +224,7 @@ func TestCancelCutsTheStream(t *testing.T) {
 }
 
 // streams serves raw bodies as streams.
-func streams(t *testing.T, body string) *llm.Client {
+func streams(t *testing.T, body string, change ...func(*llm.Config)) *llm.Client {
 	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
@@ -228,7 +232,7 @@ func streams(t *testing.T, body string) *llm.Client {
 		io.WriteString(w, body)
 	}))
 	t.Cleanup(srv.Close)
-	c, _ := dial(t, srv.URL)
+	c, _ := dial(t, srv.URL, change...)
 	return c
 }
 
@@ -373,9 +377,100 @@ func TestNamesOfTools(t *testing.T) {
 	}
 }
 
+// Calls of different tools are different calls, even if an endpoint gives them the same ID.
+func TestRepeatedIDs(t *testing.T) {
+	chat := func(piece string) string { return `{"choices":[{"index":0,"delta":{"tool_calls":[` + piece + `]}}]}` }
+	const chatEnd = `{"choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}`
+	item := func(kind string, index int, id, name, args string) string {
+		return fmt.Sprintf(`{"type":"response.output_item.%s","output_index":%d,"item":{"type":"function_call","id":%q,`+
+			`"call_id":"call_0","name":%q,"arguments":%q}}`, kind, index, id, name, args)
+	}
+	delta := func(index int, args string) string {
+		return fmt.Sprintf(`{"type":"response.function_call_arguments.delta","item_id":"fc_0","output_index":%d,`+
+			`"delta":%q}`, index, args)
+	}
+	const responsesEnd = `{"type":"response.completed","response":{"status":"completed","output":[` +
+		`{"type":"function_call","call_id":"call_0","name":"delete","arguments":"{\"path\":\"old.go\"}"},` +
+		`{"type":"function_call","call_id":"call_0","name":"read","arguments":"{\"path\":\"main.go\"}"}]}}`
+	for name, events := range map[string][]string{
+		"chat, whole": {chat(`{"index":0,"id":"call_0","function":{"name":"delete","arguments":"{\"path\":\"old.go\"}"}},` +
+			`{"index":1,"id":"call_0","function":{"name":"read","arguments":"{\"path\":\"main.go\"}"}}`), chatEnd},
+		"chat, without an index": {
+			chat(`{"id":"call_0","function":{"name":"delete","arguments":"{\"path\":"}}`),
+			chat(`{"id":"call_0","function":{"arguments":"\"old.go\"}"}}`),
+			chat(`{"id":"call_0","function":{"name":"read","arguments":"{\"path\":"}}`),
+			chat(`{"id":"call_0","function":{"arguments":"\"main.go\"}"}}`), chatEnd},
+		"chat, one index": {
+			chat(`{"index":0,"id":"call_0","function":{"name":"delete","arguments":"{\"path\":\"old.go\"}"}}`),
+			chat(`{"index":0,"id":"call_0","function":{"name":"read","arguments":"{\"path\":"}}`),
+			chat(`{"index":0,"id":"call_0","function":{"name":"read","arguments":"\"main.go\"}"}}`), chatEnd},
+		"responses": {item("done", 0, "fc_1", "delete", `{"path":"old.go"}`),
+			item("done", 1, "fc_2", "read", `{"path":"main.go"}`), responsesEnd},
+		"responses, in pieces": {item("added", 0, "fc_0", "delete", ""), item("added", 1, "fc_0", "read", ""),
+			delta(0, `{"path":"old.go"}`), delta(1, `{"path":`), delta(1, `"main.go"}`), responsesEnd},
+	} {
+		protocol := llm.ProtocolChat
+		if strings.HasPrefix(name, "responses") {
+			protocol = llm.ProtocolResponses
+		}
+		want := []llm.ToolCall{{ID: "call_0", Name: "delete", Arguments: `{"path":"old.go"}`},
+			{Name: "read", Arguments: `{"path":"main.go"}`}}
+		resp, err := streams(t, "data: "+strings.Join(events, "\n\ndata: ")+"\n\n", func(c *llm.Config) {
+			c.Protocol = protocol
+		}).Complete(t.Context(), ask("x"))
+		got := resp.Message.ToolCalls
+		if err != nil || len(got) != 2 || got[1].ID == "call_0" {
+			t.Errorf("%s: %+v: %v", name, got, err)
+			continue
+		}
+		want[1].ID = got[1].ID
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s: calls (-want +got):\n%s", name, d)
+		}
+	}
+}
+
+// Each call is one call, even if a later event gives it another ID (https://github.com/vllm-project/vllm/pull/47916).
+func TestRenumberedCalls(t *testing.T) {
+	call := func(id, name, args string) string {
+		return fmt.Sprintf(`{"type":"function_call","call_id":%q,"name":%q,"arguments":%q}`, id, name, args)
+	}
+	event := func(kind string, index int, item string) string {
+		return fmt.Sprintf(`{"type":"response.output_item.%s","output_index":%d,"item":%s}`, kind, index, item)
+	}
+	end := func(items ...string) string {
+		return `{"type":"response.completed","response":{"status":"completed","output":[` + strings.Join(items, ",") + `]}}`
+	}
+	a, b := `{"path":"a"}`, `{"path":"b"}`
+	for name, tt := range map[string]struct {
+		events []string
+		want   []llm.ToolCall
+	}{
+		"in the last event": {[]string{event("done", 0, call("c1", "read", a)), event("done", 1, call("c2", "read", b)),
+			end(call("x1", "read", a), call("x2", "read", b))}, []llm.ToolCall{{"c1", "read", a}, {"c2", "read", b}}},
+		"in the last event, in another order": {[]string{event("done", 0, call("c1", "read", a)),
+			event("done", 1, call("c2", "list", "{}")), end(call("x2", "list", "{}"), call("x1", "read", a))},
+			[]llm.ToolCall{{"c1", "read", a}, {"c2", "list", "{}"}}},
+		"in the last event, with one more": {[]string{event("done", 0, call("c1", "read", a)),
+			end(call("x1", "read", a), call("x2", "read", b))}, []llm.ToolCall{{"c1", "read", a}, {"x2", "read", b}}},
+		"at its end": {[]string{event("added", 0, call("c1", "read", "")), event("done", 0, call("d1", "read", a)),
+			event("added", 0, call("c2", "read", "")), event("done", 0, call("d2", "read", b)),
+			end(call("x1", "read", a), call("x2", "read", b))}, []llm.ToolCall{{"c1", "read", a}, {"c2", "read", b}}},
+		"only listed at the end": {[]string{event("done", 0, call("c1", "read", a)),
+			end(call("c1", "read", a), call("c2", "read", b))}, []llm.ToolCall{{"c1", "read", a}, {"c2", "read", b}}},
+	} {
+		resp, err := streams(t, "data: "+strings.Join(tt.events, "\n\ndata: ")+"\n\n", func(c *llm.Config) {
+			c.Protocol = llm.ProtocolResponses
+		}).Complete(t.Context(), ask("x"))
+		if d := cmp.Diff(tt.want, resp.Message.ToolCalls); d != "" || err != nil {
+			t.Errorf("%s: %v, calls (-want +got):\n%s", name, err, d)
+		}
+	}
+}
+
 // Arguments that are almost JSON are repaired if unambiguous, but not if the answer was cut off.
 func TestArgumentsThatAreNotQuiteJSON(t *testing.T) {
-	for _, tt := range []struct{ args, finish, want string }{
+	for _, tt := range []struct{ args, finish, want string }{ // finish "": there is none
 		{"{\"path\": \"a\", \"old\": \"x\n\"}", "tool_calls", `{"path":"a","old":"x\n"}`},
 		{`{"path": "a"}}</tool_call>`, "tool_calls", `{"path":"a"}`},
 		{`{"path": "a",}`, "tool_calls", `{"path":"a"}`},
@@ -386,12 +481,57 @@ func TestArgumentsThatAreNotQuiteJSON(t *testing.T) {
 		{`{"path": "a"`, "length", `{"path": "a"`},
 		{`{"path": "a"} and so on`, "tool_calls", `{"path": "a"} and so on`},
 		{`{"path": "a" "b"}`, "tool_calls", `{"path": "a" "b"}`},
+		{`{"path": "a", "from": 12`, "", `{"path": "a", "from": 12`},
+		{`{"path": "a", "from": 12}`, "", `{"path": "a", "from": 12}`},
+		{"```json\n{\"path\": \"a\",}\n```", "", `{"path":"a"}`},
+		{``, "", ``},
 	} {
 		body := fmt.Sprintf(`data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","function":`+
 			`{"name":"read","arguments":%q}}]},"finish_reason":%q}]}`+"\n\ndata: [DONE]\n\n", tt.args, tt.finish)
 		resp, err := streams(t, body).Complete(t.Context(), ask("x"))
 		if err != nil || len(resp.Message.ToolCalls) != 1 || resp.Message.ToolCalls[0].Arguments != tt.want {
 			t.Errorf("%s, %s: %v, want %s: %v", tt.args, tt.finish, resp.Message.ToolCalls, tt.want, err)
+		}
+		cut := tt.finish == "" && tt.want != "" && !json.Valid([]byte(tt.want))
+		if cut != (resp.Finish == llm.FinishLength) && tt.finish != "length" {
+			t.Errorf("%s, %s: it ends by %q", tt.args, tt.finish, resp.Finish)
+		}
+	}
+}
+
+// An output far beyond the requested maximum is not charged as reported.
+func TestImplausibleOutput(t *testing.T) {
+	for name, tt := range map[string]struct {
+		end  string // of the stream
+		lost bool
+	}{
+		"complete":   {"data: [DONE]\n\n", false},
+		"broken off": {`data: {"error":{"message":"overloaded","code":503}}` + "\n\n", true},
+	} {
+		body := `data: {"choices":[{"index":0,"delta":{"content":"hi"}}],"usage":{"prompt_tokens":100,` +
+			`"completion_tokens":9000000}}` + "\n\n" + tt.end
+		resp, err := streams(t, body, func(c *llm.Config) {
+			c.Price, c.Retries = llm.Price{Input: 1, Output: 25}, -1
+		}).Complete(t.Context(), ask("x"))
+		u := resp.Spent()
+		if (err != nil) != tt.lost || u.Input != 100 || u.Output != 4*llm.DefaultMaxOutput || !u.Estimated || u.USD > 1 {
+			t.Errorf("%s: %+v: %v", name, u, err)
+		}
+	}
+}
+
+// A call that was written as text is not completed if nothing says that the answer is complete.
+func TestTextCallWithoutAFinishReason(t *testing.T) {
+	for text, want := range map[string]int{
+		`[TOOL_CALLS]read{"path": "a", "lines": 12`:  0,
+		`[TOOL_CALLS]read{"path": "a", "lines": 12}`: 1,
+	} {
+		req := ask("x")
+		req.Tools = []llm.ToolSpec{readTool}
+		body := fmt.Sprintf(`data: {"choices":[{"index":0,"delta":{"content":%q}}]}`+"\n\ndata: [DONE]\n\n", text)
+		resp, err := streams(t, body).Complete(t.Context(), req)
+		if got := len(resp.Message.ToolCalls); err != nil || got != want || (resp.Unread == "") != (want == 1) {
+			t.Errorf("%s: %d calls, unread %q: %v", text, got, resp.Unread, err)
 		}
 	}
 }

@@ -327,9 +327,44 @@ func TestNodeState(t *testing.T) {
 			t.Errorf("other dependencies are %s, too", first)
 		}
 	}
+	if deps(`{"version":"1.0.0","workspaces":["../../workspace/a"],"devDependencies":{"mocha":"1"}}`,
+		`{"version":"1.0.0","packages":{"":{"version":"1.0.0"},"node_modules/mocha":{"version":"1.2.0"}}}`) == first {
+		t.Error("a workspace, whose dependencies are installed, too, changes nothing")
+	}
 	deps(`{"devDependencies":{"mocha":"^1.7.2"}}`, "")
 	if len(near) != 2 { // mocha 1 and 2
 		t.Errorf("near to each other: %v", near)
+	}
+}
+
+// TestNodeFiles tests that each file that is copied for npm is part of the state.
+func TestNodeFiles(t *testing.T) {
+	suite := func(name string, f gitops.HistoryFile) Suite {
+		tree := Files{"package.json": {ID: "about"}}
+		if f != (gitops.HistoryFile{}) {
+			tree[name] = f
+		}
+		s, ok := (Node{}).Suite(tree, []string{"a.test.js"}, func(p string) ([]byte, error) {
+			if p == "package.json" {
+				return []byte(`{"devDependencies":{"mocha":"1"}}`), nil
+			}
+			return nil, gitops.ErrTooLarge // or a link; see [Runner.Reader]
+		})
+		if !ok {
+			t.Fatal(name)
+		}
+		return s
+	}
+	none := suite("", gitops.HistoryFile{})
+	for _, name := range []string{"package-lock.json", "npm-shrinkwrap.json", ".npmrc"} {
+		link := suite(name, gitops.HistoryFile{ID: "a", Link: true})
+		if link.Deps != none.Deps || link.Prepare != none.Prepare || strings.Contains(link.Prepare, name) {
+			t.Errorf("%s is a link: %s", name, link.Prepare)
+		}
+		one, two := suite(name, gitops.HistoryFile{ID: "a"}), suite(name, gitops.HistoryFile{ID: "b"})
+		if one.Deps == none.Deps || one.Deps == two.Deps || !strings.Contains(one.Prepare, name) {
+			t.Errorf("%s is large: %s, other content %s, without %s", name, one.Deps, two.Deps, none.Deps)
+		}
 	}
 }
 

@@ -169,13 +169,16 @@ func (Node) suite(tree Files, tests []string, read ReadFile, begin, run string, 
 	}
 	s := Suite{Script: nodeMarks + about.built(tree, tests, read) + begin + script.String(), Deps: "node"}
 	if len(about.Dependencies)+len(about.DevDependencies)+len(about.PeerDependencies)+len(about.OptionalDependencies) > 0 {
-		s.Deps, s.Near = "node-"+about.state(read), "node-near-"+about.majors()
+		names, state := npmFiles(tree, text, read)
+		s.Deps, s.Near = "node-"+state, "node-near-"+about.majors()
 		s.Eager, s.Hosts = true, []string{"registry.npmjs.org"}
-		s.Prepare = "cp package.json package-lock.json npm-shrinkwrap.json .npmrc " + depsAt + "/ 2>/dev/null\ncd " + depsAt +
+		// Programs that .npmrc names are not run.
+		s.Prepare = "cp " + strings.Join(names, " ") + " " + depsAt + "/ && cd " + depsAt +
 			" && export npm_config_cache=" + buildAt + "/npm npm_config_prefer_offline=true " +
 			"npm_config_fetch_retries=1 npm_config_fetch_retry_mintimeout=1000 npm_config_fetch_timeout=60000 && " +
-			"{ { [ ! -d node_modules ] && npm ci --ignore-scripts; } || npm install --ignore-scripts || " +
-			"npm install --ignore-scripts --legacy-peer-deps; }" // npm suggests it if peers conflict
+			"set -- --ignore-scripts --git=git --node-options= && " +
+			"{ { [ ! -d node_modules ] && npm ci \"$@\"; } || npm install \"$@\" || " +
+			"npm install \"$@\" --legacy-peer-deps; }" // npm suggests it if peers conflict
 		s.Whole = "node_modules/.package-lock.json"
 		s.Links = map[string]string{"node_modules": depsAt + "/node_modules"}
 	}

@@ -13,17 +13,39 @@ import (
 	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
-// state returns a hash of a package's dependencies. It does not depend on the package's own version.
-func (f packageFile) state(read ReadFile) string {
+// npmFiles returns the files from which npm installs dependencies, the first of which is package.json with the given
+// text, and a hash of all that decides what it installs. A link is left out: it leads to a file that may say anything.
+func npmFiles(tree Files, about []byte, read ReadFile) (names []string, state string) {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%v %v %v %v %s\n", f.Dependencies, f.DevDependencies, f.PeerDependencies, f.OptionalDependencies,
-		f.Overrides)
+	add := func(name string, text []byte) {
+		names = append(names, name)
+		fmt.Fprintf(&b, "%s %d\n%s", name, len(text), text)
+	}
+	add("package.json", withoutKeys(about))
 	for _, name := range []string{"package-lock.json", "npm-shrinkwrap.json", ".npmrc"} {
 		if text, err := read(name); err == nil {
-			b.Write(withoutVersion(text))
+			add(name, withoutVersion(text))
+		} else if f, is := tree[name]; is && !f.Link { // it is too large to read
+			add(name, []byte(f.ID))
 		}
 	}
-	return gitops.BlobID(int64(b.Len()), &b)
+	return names, gitops.BlobID(int64(b.Len()), &b)
+}
+
+// inertKeys are the keys of package.json that often change and mean nothing to the installation of dependencies. All
+// others count: workspaces, for example, may add the dependencies of any folder.
+var inertKeys = []string{"version", "scripts", "description", "keywords", "license", "author", "contributors",
+	"homepage", "repository", "bugs", "main", "module", "types", "exports", "files"}
+
+// withoutKeys removes inertKeys from the text of package.json.
+func withoutKeys(about []byte) []byte {
+	var all map[string]json.RawMessage
+	if json.Unmarshal(about, &all) != nil {
+		return about
+	}
+	maps.DeleteFunc(all, func(key string, _ json.RawMessage) bool { return slices.Contains(inertKeys, key) })
+	out, _ := json.Marshal(all) // it was read from JSON
+	return out
 }
 
 // nodeMajor matches a version, or a range that starts with one, and captures its compatible part.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -119,6 +120,44 @@ func TestLargeDependenciesGo(t *testing.T) {
 	got := []bool{prepared("rust", small), prepared("go", large), prepared("java-0", small), prepared("java-1", small)}
 	if !slices.Equal(got, []bool{true, false, false, true}) {
 		t.Errorf("still prepared: %v", got)
+	}
+}
+
+// TestNpmRunsNoProgramOfTheTree tests that no program runs that a tree's .npmrc names.
+func TestNpmRunsNoProgramOfTheTree(t *testing.T) {
+	box := sandboxtest.New(t, sandbox.Options{})
+	const spoil = "#!/bin/sh\necho \"$0 $NODE_OPTIONS\" >>" + depsAt + "/spoiled\nexit 1\n"
+	text := map[string]string{
+		"package.json": `{"scripts":{"test":"node --test"},"dependencies":{"a":"git+https://github.test/a/b.git"}}`,
+		".npmrc":       "git=" + sandbox.WorkDir + "/git\nnode-options=--require " + sandbox.WorkDir + "/a.js\n",
+		"git":          spoil, "a.js": "require('fs').writeFileSync('" + depsAt + "/spoiled', '')\n", "a.test.js": "",
+	}
+	files := Files{}
+	for name := range text {
+		files[name] = gitops.HistoryFile{ID: name, Executable: name == "git"}
+	}
+	tree := NewWorkTree(filepath.Join(t.TempDir(), "head"), nil)
+	tree.blobs = func(id string) ([]byte, error) { return []byte(text[id]), nil }
+	if err := tree.Set(t.Context(), files, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	s, ok := (Node{}).Suite(files, []string{"a.test.js"}, func(p string) ([]byte, error) {
+		if text[p] == "" {
+			return nil, fs.ErrNotExist
+		}
+		return []byte(text[p]), nil
+	})
+	if !ok {
+		t.Fatal("there is no suite")
+	}
+	s.Hosts = nil // there is no network
+	r := NewRunner(box, nil, t.TempDir(), nil, 0)
+	_, why, err := r.RunPrepared(t.Context(), Node{}, s, Tree{At: tree, Files: files})
+	if err != nil || why == "" || !exists(filepath.Join(r.deps(s.Deps), "package.json")) {
+		t.Errorf("%q, %v", why, err)
+	}
+	if ran, err := os.ReadFile(filepath.Join(r.deps(s.Deps), "spoiled")); err == nil {
+		t.Errorf("it ran %s", ran)
 	}
 }
 

@@ -19,11 +19,13 @@ import (
 // Store is what a dashboard needs of the database. [store.Store] implements it.
 type Store interface {
 	Costs(ctx context.Context, v store.Visibility, times ...time.Time) ([]store.Cost, error)
+	Dashboard(ctx context.Context, repo int64) (number int, err error)
 	Experiments(ctx context.Context, installation int64, open bool) ([]store.Experiment, error)
 	FindTasks(ctx context.Context, v store.Visibility, f store.Find) ([]sia.Task, error)
 	HaltOver(ctx context.Context, installation, repo int64) (store.Halt, bool, error)
 	Lessons(ctx context.Context, repo int64) ([]lesson.Lesson, error)
 	Repositories(ctx context.Context, installation int64) ([]store.Repository, error)
+	SaveDashboard(ctx context.Context, repo int64, number int) error
 	Tasks(ctx context.Context, f store.Filter) ([]sia.Task, error)
 }
 
@@ -33,10 +35,11 @@ type Settings interface {
 }
 
 const (
-	recheckInterval = time.Hour // of an unchanged issue: somebody may have deleted or edited it
-	maxTasks        = 200       // of each list
-	maxLessons      = 5         // latest lessons
-	costWeeks       = 12        // on which the forecast is based
+	recheckInterval = time.Hour      // of an unchanged issue: somebody may have deleted or edited it
+	refusedInterval = 24 * time.Hour // after a repository took no issue
+	maxTasks        = 200            // of each list
+	maxLessons      = 5              // latest lessons
+	costWeeks       = 12             // on which the forecast is based
 )
 
 // Dashboards updates the dashboards of all repositories. It is safe for concurrent use.
@@ -53,9 +56,9 @@ type Dashboards struct {
 
 // lastIssue is the dashboard of a repository as last written or found.
 type lastIssue struct {
-	number int // of the issue
-	body   string
-	at     time.Time
+	body    string
+	at      time.Time
+	refused bool // the repository can't have one: it is archived, say, or its issues are turned off
 }
 
 // New returns the dashboards of all repositories.
@@ -71,16 +74,17 @@ func (d *Dashboards) All(ctx context.Context) error {
 	}
 	var all []error
 	for _, r := range repos {
-		if err := d.update(ctx, r.Installation, r.Repo, false); err != nil {
+		if err := d.update(ctx, r.Installation, r.Repo, 0); err != nil {
 			all = append(all, fmt.Errorf("keep the dashboard of %s: %w", r, err))
 		}
 	}
 	return errors.Join(all...)
 }
 
-// Refresh updates a repository's dashboard, even if it seems unchanged.
-func (d *Dashboards) Refresh(ctx context.Context, installation int64, repo sia.Repo) error {
-	return d.update(ctx, installation, repo, true)
+// Refresh updates a repository's dashboard, even if it seems unchanged. issue is the number of a dashboard in it, used
+// if none is stored.
+func (d *Dashboards) Refresh(ctx context.Context, installation int64, repo sia.Repo, issue int) error {
+	return d.update(ctx, installation, repo, issue)
 }
 
 // Closed explains on a closed dashboard what closing it means, once for each event.
@@ -90,32 +94,60 @@ func (d *Dashboards) Closed(ctx context.Context, installation int64, repo sia.Re
 	return err
 }
 
-func (d *Dashboards) update(ctx context.Context, installation int64, repo sia.Repo, force bool) error {
+// update updates a dashboard. issue is as in [Dashboards.Refresh]; 0: it need not be updated if it seems unchanged.
+func (d *Dashboards) update(ctx context.Context, installation int64, repo sia.Repo, issue int) error {
 	set, read, err := d.settings.Kept(ctx, installation, repo)
 	if err != nil || !read || !set.Dashboard {
 		return err
+	}
+	d.mu.Lock()
+	last := d.last[repo.ID]
+	d.mu.Unlock()
+	age := d.now().Sub(last.at)
+	if issue == 0 && last.refused && age < refusedInterval {
+		return nil
 	}
 	view, err := d.view(ctx, installation, repo)
 	if err != nil {
 		return err
 	}
 	body := render.BoardBody(view, d.links)
-	d.mu.Lock()
-	last := d.last[repo.ID]
-	d.mu.Unlock()
-	if !force && last.body == body && d.now().Sub(last.at) < recheckInterval {
+	if issue == 0 && last.body == body && age < recheckInterval {
 		return nil
 	}
-	number, err := d.github.Repo(installation, repo).EnsureIssue(ctx, last.number, github.NewIssue{
+	next := lastIssue{body: body, at: d.now()}
+	next.refused, err = d.write(ctx, installation, repo, issue, body)
+	if err == nil || next.refused {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.last[repo.ID] = next
+	}
+	return err
+}
+
+// write writes a dashboard, and stores the issue's number. The repository has refused it if it can't have an issue, or
+// for any other reason that another try does not change: each try would count as a write to GitHub.
+func (d *Dashboards) write(
+	ctx context.Context, installation int64, repo sia.Repo, issue int, body string,
+) (refused bool, err error) {
+	known, err := d.store.Dashboard(ctx, repo.ID)
+	if err != nil {
+		return false, err
+	}
+	r := d.github.Repo(installation, repo)
+	if known == 0 && issue == 0 {
+		now, err := r.ByID(ctx)
+		if err != nil || now.Archived || now.IssuesOff {
+			return err == nil || sia.IsPermanent(err), err
+		}
+	}
+	number, err := r.EnsureIssue(ctx, cmp.Or(known, issue), github.NewIssue{
 		Marker: render.BoardMarker(repo.ID).String(), Title: render.BoardTitle, Body: body,
 	})
-	if err != nil {
-		return err
+	if err != nil || number == known {
+		return sia.IsPermanent(err), err
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.last[repo.ID] = lastIssue{number: number, body: body, at: d.now()}
-	return nil
+	return false, d.store.SaveDashboard(ctx, repo.ID, number)
 }
 
 // view gathers the content of a dashboard.
@@ -149,7 +181,7 @@ func (d *Dashboards) view(ctx context.Context, installation int64, repo sia.Repo
 	}
 	if halted {
 		v.Halted = cmp.Or(halt.Reason, string(halt.Scope))
-		v.Lifts = halt.Scope == sia.RepositoryHalt(repo.ID)
+		v.Lifts = halt.Scope == sia.RepositoryHalt(repo.ID) && !halt.Actor().Operator
 	}
 	now := d.now().UTC()
 	month := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)

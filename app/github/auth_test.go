@@ -125,7 +125,7 @@ func TestNewTokenIsNotKnownYet(t *testing.T) {
 func TestBadKeyIsSaidPlainly(t *testing.T) {
 	w := start(t, "/", func(c *Config) { c.AppID = 8 }) // the key belongs to app 7
 	_, err := w.repo().Issue(context.Background(), 12)
-	if !sia.IsPermanent(err) || !strings.Contains(err.Error(), "check the app id and private key") {
+	if !sia.IsOutage(err) || !strings.Contains(err.Error(), "check the app id and private key") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -173,10 +173,10 @@ func TestMissingPermissionsLeaveTheRestWorking(t *testing.T) {
 	if !strings.Contains(w.logs.String(), "actions:write") {
 		t.Errorf("the log does not name what is missing: %s", w.logs)
 	}
-	err := w.repo().Actions.RerunChecks(ctx, []CheckRun{{Name: "test", RunID: 9}})
-	if !sia.IsPermanent(err) || !strings.Contains(err.Error(),
+	again, err := w.repo().Actions.RerunChecks(ctx, []CheckRun{{Name: "test", RunID: 9}})
+	if err != nil || len(again.Refused) != 1 || !strings.Contains(again.Why.Error(),
 		`"actions: write", which SIA needs to read the logs of failed jobs and run flaky ones again`) {
-		t.Errorf("got %v", err)
+		t.Errorf("got %+v, %v", again, err)
 	}
 	// The permission is granted: it is requested again after a while.
 	w.clock.mu.Lock()

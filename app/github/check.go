@@ -92,8 +92,9 @@ type Checks struct {
 	*conn
 	actions   *Actions
 	rules     *Rules
-	histories *expiring.Map[string, History] // by branch
-	bodies    *expiring.Map[int, string]     // of pull requests that were just read
+	histories *expiring.Map[string, History]   // by branch
+	apps      *expiring.Map[string, hiddenApp] // of checks whose suites GraphQL shows without one, by name
+	bodies    *expiring.Map[int, string]       // of pull requests that were just read
 }
 
 // Of reads all check runs and commit statuses of a commit.

@@ -84,6 +84,7 @@ func TestRequired(t *testing.T) {
 		scan   = ".github/workflows/scan.yml"
 		none   = `{"message":"Not Found"}`
 		denied = `{"message":"Resource not accessible by integration"}`
+		plan   = `{"message":"Upgrade to GitHub Pro or make this repository public to enable this feature."}`
 	)
 	for _, c := range []struct {
 		name, rules, branch, protection string // a body, or "404 body"
@@ -96,6 +97,8 @@ func TestRequired(t *testing.T) {
 			[]gate.Required{{Workflow: scan, Repository: "acme/ci"}, {Name: "build"}, {Name: "e2e", App: 7},
 				{Name: "lint"}, {Name: "test"},
 				{Name: "test", App: 1}}, true},
+		{"rules that no check fulfils", `[{"type":"license_compliance_scanning"},{"type":"code_quality"}]`,
+			`{"protected":false}`, "", nil, true},
 		{"nothing", `[]`, `{"protected":false}`, "", nil, true},
 		{"protected by rules alone", rules, `{"protected":true,"protection":{"enabled":false}}`, "",
 			[]gate.Required{{Workflow: scan, Repository: "acme/ci"}, {Name: "lint"}, {Name: "test", App: 1}}, true},
@@ -105,6 +108,11 @@ func TestRequired(t *testing.T) {
 		{"protection hidden", rules, `{"protected":true}`, "403 " + denied,
 			[]gate.Required{{Workflow: scan, Repository: "acme/ci"}, {Name: "lint"}, {Name: "test", App: 1}}, false},
 		{"rules hidden", "404 " + none, `{"protected":false}`, "", nil, false},
+		{"the plan has no rules", "403 " + plan, `{"protected":false}`, "", nil, true},
+		{"the plan has neither rules nor protection", "403 " + plan, `{"protected":true}`, "403 " + plan, nil, true},
+		{"the plan does not show the branch", "403 " + plan, "403 " + plan, "404 " + none, nil, true},
+		{"the plan has no rules, and protection is hidden", "403 " + plan, `{"protected":true}`, "403 " + denied, nil,
+			false},
 		{"all hidden", "403 " + denied, "404 " + none, "404 " + none, nil, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -129,6 +137,10 @@ func TestRequired(t *testing.T) {
 				if !slices.Equal(got.All, c.want) || got.Known != c.known {
 					t.Errorf("got %+v", got)
 				}
+				if strings.Contains(c.rules, "_scanning") &&
+					!slices.Equal(got.Others, []string{"code_quality", "license_compliance_scanning"}) {
+					t.Errorf("before a merge, also %q", got.Others)
+				}
 				if n := len(w.got("GET /repos/acme/shop/rules")); try == 0 {
 					asked = n
 				} else if n != asked {
@@ -151,14 +163,16 @@ func TestRerunChecks(t *testing.T) {
 		`{"message":"This workflow is already running"}`)
 	w.json("POST /repos/acme/shop/actions/runs/11/rerun-failed-jobs", 404, `{"message":"Not Found"}`)
 	ctx := context.Background()
-	err := w.repo().Actions.RerunChecks(ctx, []CheckRun{
+	w.json("POST /repos/acme/shop/actions/runs/12/rerun-failed-jobs", 403,
+		`{"message":"This workflow run cannot be retried"}`)
+	_, err := w.repo().Actions.RerunChecks(ctx, []CheckRun{
 		{ID: 1, Name: "a", RunID: 9, JobID: 1}, {ID: 2, Name: "b", RunID: 9, JobID: 2},
 		{ID: 6, Name: "of another app, which GitHub forbids"},
 	})
 	if n := len(w.got("POST /repos")); err != nil || n != 1 {
 		t.Errorf("%d requests, %v", n, err)
 	}
-	err = w.repo().Actions.RerunChecks(ctx,
+	_, err = w.repo().Actions.RerunChecks(ctx,
 		[]CheckRun{{ID: 7, Name: "gone", RunID: 11}, {ID: 8, Name: "busy", RunID: 10}, {ID: 1, Name: "a", RunID: 9}})
 	if sia.IsPermanent(err) || sia.RetryAfter(err) != rerunRetryAfter ||
 		!strings.Contains(err.Error(), "run gone again") ||
@@ -168,7 +182,13 @@ func TestRerunChecks(t *testing.T) {
 	if n := len(w.got("POST /repos")); n != 4 {
 		t.Errorf("%d requests, want it to go on after a failure", n)
 	}
-	if err := w.repo().Actions.RerunChecks(ctx, nil); err != nil {
+	got, err := w.repo().Actions.RerunChecks(ctx,
+		[]CheckRun{{ID: 9, Name: "made by GitHub", RunID: 12}, {ID: 1, Name: "a", RunID: 9}})
+	if err != nil || got.Accepted != 1 || !slices.Equal(got.Refused, []int64{12}) ||
+		!strings.Contains(got.Why.Error(), "This workflow run cannot be retried") {
+		t.Errorf("refused %+v, %v", got, err)
+	}
+	if _, err := w.repo().Actions.RerunChecks(ctx, nil); err != nil {
 		t.Error(err)
 	}
 }

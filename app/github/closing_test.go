@@ -98,3 +98,40 @@ func TestClosingIsNotKnown(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
+
+// The text of a comment is its author's unless somebody else edited it, or it is another by now.
+func TestIsAuthors(t *testing.T) {
+	s := open(t, ghsim.Config{NoWorkflows: true})
+	ctx := context.Background()
+	s.sim.CreateUser("kim")
+	check(t, s.sim.SetPermission(full, "kim", "write"))
+	n, err := s.sim.OpenIssue(full, "ann", "Confirm bookings", "please")
+	check(t, err)
+	id, err := s.sim.Comment(full, n, "ann", "Wait.")
+	check(t, err)
+	var last github.Comment
+	isAuthors := func(want bool) {
+		t.Helper()
+		if got, err := s.repo.IsAuthors(ctx, last); err != nil || got != want {
+			t.Errorf("%q: %t, %v", last.Body, got, err)
+		}
+	}
+	edit := func(login, text string, want bool) {
+		t.Helper()
+		if text != "" {
+			check(t, s.sim.EditComment(full, id, login, text))
+		}
+		all, err := s.repo.CommentsSince(ctx, n, time.Time{})
+		check(t, err)
+		last = all[0]
+		isAuthors(want)
+	}
+	edit("", "", true)
+	edit("ann", "/sia pause", true)
+	edit("kim", "/sia stop", false)
+	edit("ann", "/sia pause, please", true)
+	last.Body = "/sia stop"
+	isAuthors(false)
+	last.NodeID = "IC_none"
+	isAuthors(false)
+}

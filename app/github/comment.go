@@ -14,6 +14,7 @@ import (
 // Comment is a comment on an issue or on the conversation of a pull request.
 type Comment struct {
 	ID       int64
+	NodeID   string
 	URL      string
 	Issue    int    // number of the issue or pull request
 	Body     string // including the marker
@@ -25,7 +26,7 @@ type Comment struct {
 
 func commentFrom(c *gh.IssueComment) Comment {
 	return Comment{
-		ID: c.GetID(), URL: c.GetHTMLURL(), Body: c.GetBody(),
+		ID: c.GetID(), NodeID: c.GetNodeID(), URL: c.GetHTMLURL(), Body: c.GetBody(),
 		Issue:  numberOf(c.GetIssueURL()),
 		Author: c.GetUser().GetLogin(), AuthorID: c.GetUser().GetID(), Written: c.GetCreatedAt().Time,
 		Edited: c.GetUpdatedAt().Time,
@@ -147,6 +148,32 @@ func (r *Repo) CommentsSince(ctx context.Context, issue int, since time.Time) ([
 		out = append(out, commentFrom(c))
 	}
 	return out, nil
+}
+
+// editorQuery reads who edited a comment, which REST lacks.
+// https://docs.github.com/en/graphql/reference/objects#issuecomment
+const editorQuery = `query($id: ID!) { node(id: $id) { ... on IssueComment { body lastEditedAt editor { login } } } }`
+
+// IsAuthors reports whether a comment's author was the last to edit its text, which is the present one. If GitHub
+// refuses the query, it is not.
+func (r *Repo) IsAuthors(ctx context.Context, c Comment) (bool, error) {
+	var got struct {
+		Node struct {
+			Body         *string    `json:"body"`
+			LastEditedAt *time.Time `json:"lastEditedAt"`
+			Editor       struct {
+				Login string `json:"login"`
+			} `json:"editor"`
+		} `json:"node"`
+	}
+	err := r.graphql.send(readOnly(ctx), editorQuery, map[string]any{"id": c.NodeID}, &got)
+	if isRefusedQuery(err) { // it may have been deleted
+		return false, nil
+	}
+	if err := require(err, got.Node.Body); err != nil {
+		return false, r.app.failure(err, "read who edited comment %d of %s", c.ID, r.repo)
+	}
+	return *got.Node.Body == c.Body && (got.Node.LastEditedAt == nil || got.Node.Editor.Login == c.Author), nil
 }
 
 // CommentsEverywhere returns the comments on all issues and pull requests that were written or edited at or after a

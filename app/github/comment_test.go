@@ -195,6 +195,17 @@ func TestReactions(t *testing.T) {
 	if err := w.repo().React(context.Background(), sia.Origin{OnIssue: 12, Comment: 5}, "rocket"); err != nil {
 		t.Fatal(err)
 	}
+	w.json("POST /repos/acme/shop/issues/comments/6/reactions", 404, `{"message":"Not Found"}`)
+	w.json("POST /repos/acme/shop/pulls/comments/6/reactions", 410, `{"message":"This comment was deleted"}`)
+	for _, on := range []sia.Origin{{OnIssue: 12, Comment: 6}, {OnIssue: 12, Thread: 6}} {
+		if err := w.repo().React(context.Background(), on, "rocket"); err != nil {
+			t.Errorf("to a comment that was deleted: %v", err)
+		}
+	}
+	w.json("POST /repos/acme/shop/issues/13/reactions", 404, `{"message":"Not Found"}`)
+	if err := w.repo().React(context.Background(), sia.Origin{OnIssue: 13}, "rocket"); err == nil {
+		t.Error("an issue that is not found is no error")
+	}
 	got := must[[]Reaction](t)(w.repo().Reactions(context.Background(), 5))
 	if d := cmp.Diff([]Reaction{{ID: 1, Content: "+1", Author: "ann", AuthorID: 5}}, got); d != "" {
 		t.Error(d)

@@ -48,11 +48,15 @@ func asks(w *wire) map[string]func(context.Context) error {
 		},
 		"changed issues": func(ctx context.Context) error { _, err := r.ChangedIssues(ctx, since); return err },
 		"blockers":       func(ctx context.Context) error { _, err := r.OpenBlockers(ctx, 1); return err },
-		"comments":       func(ctx context.Context) error { _, err := r.CommentsSince(ctx, 1, since); return err },
-		"pull":           func(ctx context.Context) error { _, err := r.Pull(ctx, 1); return err },
-		"pull now":       func(ctx context.Context) error { _, _, err := r.Checks.fetchPull(ctx, 1); return err },
-		"last word":      func(ctx context.Context) error { _, err := r.Checks.FinalState(ctx, 1, "main"); return err },
-		"checks":         func(ctx context.Context) error { _, err := r.Checks.Of(ctx, "abc"); return err },
+		"editor": func(ctx context.Context) error {
+			_, err := r.IsAuthors(ctx, Comment{ID: 1, NodeID: "IC_1"})
+			return err
+		},
+		"comments":  func(ctx context.Context) error { _, err := r.CommentsSince(ctx, 1, since); return err },
+		"pull":      func(ctx context.Context) error { _, err := r.Pull(ctx, 1); return err },
+		"pull now":  func(ctx context.Context) error { _, _, err := r.Checks.fetchPull(ctx, 1); return err },
+		"last word": func(ctx context.Context) error { _, err := r.Checks.FinalState(ctx, 1, "main"); return err },
+		"checks":    func(ctx context.Context) error { _, err := r.Checks.Of(ctx, "abc"); return err },
 		"look": func(ctx context.Context) error {
 			_, err := r.Checks.Look(ctx, LookAt{SHA: "abc", Pull: 1})
 			return err

@@ -8,7 +8,7 @@ import (
 
 // EnsureIssue makes the app's issue with a marker have a title and a body, and returns its number. It creates a
 // missing issue, and reopens one that the app closed. It leaves an issue that a user closed as it is. known is the
-// issue's number if the caller has it, or 0.
+// issue's number if the caller has it, or 0; a user may have removed the marker of that one.
 // https://docs.github.com/en/rest/issues/issues#update-an-issue
 func (r *Repo) EnsureIssue(ctx context.Context, known int, n NewIssue) (number int, err error) {
 	self, err := r.app.Self(ctx)
@@ -21,7 +21,7 @@ func (r *Repo) EnsureIssue(ctx context.Context, known int, n NewIssue) (number i
 		if now, lost, err = r.IssueOrGone(ctx, known); err != nil {
 			return 0, err
 		}
-		lost = lost || now.Author != self.Login || !hasMarker(now.Body, n.Marker)
+		lost = lost || now.Author != self.Login
 	}
 	if lost {
 		if now, err = r.CreateIssue(ctx, n); err != nil { // or returns the existing one

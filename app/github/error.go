@@ -95,8 +95,9 @@ func (a *App) failure(err error, format string, args ...any) error {
 	case errors.Is(err, context.DeadlineExceeded):
 		e.Outage, e.Message = true, "GitHub did not answer in time"
 	case errors.As(err, &untrusted):
-		e.Message = fmt.Sprintf("GitHub's certificate is not trusted on this machine (%s); where an authority of your own "+
-			"signed it, name a file with that authority's certificate in SSL_CERT_FILE and start SIA again", untrusted.Err)
+		e.Outage, e.Message = true, fmt.Sprintf("GitHub's certificate is not trusted on this machine (%s); where an "+
+			"authority of your own signed it, name a file with that authority's certificate in SSL_CERT_FILE and start SIA "+
+			"again", untrusted.Err)
 	default:
 		e.Outage, e.Message = true, "GitHub can't be reached or its answer can't be read. If it goes on, check the "+
 			"network and githubstatus.com"
@@ -110,10 +111,10 @@ func (a *App) explain(e *sia.Error, er *gh.ErrorResponse) {
 	message := strings.ToLower(er.Message)
 	switch code := resp.StatusCode; {
 	case code == http.StatusUnauthorized && strings.Contains(message, "claim"):
-		e.Permanent, e.Message = true, "GitHub refused the app's signature because of its times; set this machine's clock "+
+		e.Outage, e.Message = true, "GitHub refused the app's signature because of its times; set this machine's clock "+
 			"(NTP)"
 	case code == http.StatusUnauthorized:
-		e.Permanent, e.Message = true, "GitHub does not accept the app's credentials; check the app id and private key "+
+		e.Outage, e.Message = true, "GitHub does not accept the app's credentials; check the app id and private key "+
 			"with `sia doctor`"
 	case isLag(er):
 		e.RetryAfter, e.Message = freshRetryAfter, "GitHub refused it as not valid, as it does for moments after a push: "+
@@ -272,6 +273,9 @@ func statusOf(err error) int {
 	}
 	return 0
 }
+
+// IsUnauthorized reports whether GitHub refused the credentials of a request.
+func IsUnauthorized(err error) bool { return statusOf(err) == http.StatusUnauthorized }
 
 // refusalContains reports whether err is a refusal with some words, in any case.
 func refusalContains(err error, words string) bool {

@@ -3,11 +3,15 @@ package github
 import (
 	"context"
 	"errors"
+	"io"
+	"log"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/secret"
 )
 
 func TestErrorsTellPeopleWhatToDo(t *testing.T) {
@@ -56,6 +60,44 @@ func TestErrorsTellPeopleWhatToDo(t *testing.T) {
 				t.Errorf("got %q, permanent %v", e.Message, e.Permanent)
 			}
 		})
+	}
+}
+
+// What only the operator can change is no fault of the request, and work waits for it: a key that was deleted on
+// GitHub, a clock that is wrong, and an authority that this machine does not trust.
+func TestOutageOfTheServerItself(t *testing.T) {
+	w := start(t, "/")
+	says := ""
+	w.srv.Config.Handler = http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+		answer(rw, http.StatusUnauthorized, `{"message":"`+says+`"}`)
+	})
+	asks := map[string]func(context.Context) error{
+		"the app":         func(ctx context.Context) error { _, err := w.app.Hook(ctx); return err },
+		"an installation": func(ctx context.Context) error { _, err := w.repo().Issue(ctx, 12); return err },
+		"git":             func(ctx context.Context) error { _, err := w.repo().Remote().Token(ctx); return err },
+	}
+	for who, ask := range asks {
+		for message, want := range map[string]string{
+			"A JSON web token could not be decoded":                            "check the app id and private key",
+			"'Expiration time' claim ('exp') must be a numeric value in range": "set this machine's clock",
+		} {
+			says = message
+			if err := ask(t.Context()); !sia.IsOutage(err) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s, %s: %v", who, message, err)
+			}
+		}
+	}
+	srv := httptest.NewUnstartedServer(http.NotFoundHandler())
+	srv.Config.ErrorLog = log.New(io.Discard, "", 0)
+	srv.StartTLS()
+	t.Cleanup(srv.Close)
+	app, err := New(Config{AppID: 7, PrivateKey: testPEM(), BaseURL: srv.URL + "/", Secrets: &secret.Masker{},
+		Writes: Uncounted{}, Sleep: w.clock.sleep})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := app.Hook(t.Context()); !sia.IsOutage(err) || !strings.Contains(err.Error(), "SSL_CERT_FILE") {
+		t.Errorf("an untrusted certificate: %v", err)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	gh "github.com/google/go-github/v66/github"
@@ -28,10 +29,17 @@ type graphql struct {
 	url             string
 	repo            sia.Repo
 	refused, failed *expiring.Map[string, bool] // a query for a look
+	warnHidden      func(context.Context)       // that apps are hidden; it warns once
 }
 
 func (a *App) newGraphQL(client *gh.Client, repo sia.Repo) *graphql {
-	return &graphql{gh: client, url: a.graphql, repo: repo,
+	var once sync.Once
+	warn := func(ctx context.Context) {
+		once.Do(func() {
+			a.log.WarnContext(ctx, "GitHub hides from SIA which app made some checks; REST is asked for it", "repo", repo)
+		})
+	}
+	return &graphql{warnHidden: warn, gh: client, url: a.graphql, repo: repo,
 		refused: expiring.New[string, bool](a.cfg.Now, graphqlRefusedTTL, 1),
 		failed:  expiring.New[string, bool](a.cfg.Now, graphqlFailedTTL, 1)}
 }
@@ -53,8 +61,9 @@ func (g *graphql) avoid(err error) {
 }
 
 // send sends a request and decodes its data into out. A response without errors has every selected field, null where
-// GitHub's schema allows it.
+// GitHub's schema allows it. The app of a check suite is null also if the token may not see it, with an error for each.
 // https://spec.graphql.org/October2021/#sec-Response-Format
+// https://github.com/github/branch-deploy/issues/498
 func (g *graphql) send(ctx context.Context, query string, vars map[string]any, out any) error {
 	req, err := g.gh.NewRequest(http.MethodPost, g.url, map[string]any{"query": query, "variables": vars})
 	if err != nil {
@@ -65,12 +74,20 @@ func (g *graphql) send(ctx context.Context, query string, vars map[string]any, o
 		Errors []struct {
 			Type    string `json:"type"`
 			Message string `json:"message"`
+			Path    []any  `json:"path"`
 		} `json:"errors"`
 	}
 	if _, err := g.gh.Do(ctx, req, &answer); err != nil {
 		return err
 	}
-	if len(answer.Errors) == 0 {
+	hidesMore := false // than the apps of check suites
+	for _, x := range answer.Errors {
+		hidesMore = hidesMore || x.Type != "FORBIDDEN" || len(x.Path) == 0 || x.Path[len(x.Path)-1] != "app"
+	}
+	if !hidesMore {
+		if len(answer.Errors) > 0 {
+			g.warnHidden(ctx)
+		}
 		if len(answer.Data) == 0 || bytes.Equal(answer.Data, []byte("null")) {
 			return errIncomplete
 		}

@@ -141,8 +141,8 @@ func (s *Checks) historyOf(branch string, n nearBranch) (h History, err error) {
 		return h, errIncomplete
 	}
 	base, merged := n.commits()
-	if h.Base, err = reportedOnEach(base); err == nil {
-		h.Merged, err = reportedOnEach(merged)
+	if h.Base, err = s.reportedOnEach(base); err == nil {
+		h.Merged, err = s.reportedOnEach(merged)
 	}
 	if h.Known = err == nil; h.Known {
 		s.histories.Put(branch, h)
@@ -150,17 +150,18 @@ func (s *Checks) historyOf(branch string, n nearBranch) (h History, err error) {
 	return h, err
 }
 
-func reportedOnEach(commits []namedCommit) (all [][]sia.Reported, err error) {
+func (s *Checks) reportedOnEach(commits []namedCommit) (all [][]sia.Reported, err error) {
 	for _, c := range commits {
 		if rollup := c.StatusCheckRollup; rollup != nil && !rollup.Contexts.isWhole() {
 			return nil, errIncomplete
 		}
-		all = append(all, c.reported())
+		all = append(all, s.reportedBy(c))
 	}
 	return all, nil
 }
 
-func (c namedCommit) reported() []sia.Reported {
+// reportedBy returns the checks of a commit, without those of apps that are hidden and that no look has named.
+func (s *Checks) reportedBy(c namedCommit) []sia.Reported {
 	if c.StatusCheckRollup == nil {
 		return nil
 	}
@@ -170,16 +171,20 @@ func (c namedCommit) reported() []sia.Reported {
 			continue
 		}
 		r := sia.Reported{Name: n.Context}
-		if s := n.CheckSuite; s != nil {
+		if suite := n.CheckSuite; suite != nil {
 			r.Name = n.Name
-			if s.App != nil {
-				r.App = s.App.Slug
+			if suite.App != nil {
+				r.App = suite.App.Slug
+			} else if app, known := s.apps.Get(n.Name); known {
+				r.App = app.slug
+			} else {
+				continue
 			}
 			run := CheckRun{ID: n.DatabaseID, AppSlug: r.App, DetailsURL: n.DetailsURL}
-			if run.setJob(); run.RunID != 0 && s.WorkflowRun != nil {
-				r.Event = s.WorkflowRun.Event
-				if s.WorkflowRun.File != nil {
-					r.Workflow = s.WorkflowRun.File.Path
+			if run.setJob(); run.RunID != 0 && suite.WorkflowRun != nil {
+				r.Event = suite.WorkflowRun.Event
+				if suite.WorkflowRun.File != nil {
+					r.Workflow = suite.WorkflowRun.File.Path
 				}
 			}
 		}

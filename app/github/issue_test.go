@@ -135,18 +135,20 @@ func TestEnsureIssueThatWasTransferred(t *testing.T) {
 	for name, c := range map[string]struct {
 		repo   string
 		number int
+		marker string
 		want   int
 	}{
-		"it is there":              {"acme/shop", 12, 12},
-		"it was transferred":       {"acme/other", 3, 13},
-		"and got the same number":  {"acme/other", 12, 13},
-		"the repository's renamed": {"acme/store", 12, 12},
+		"it is there":              {"acme/shop", 12, mark, 12},
+		"its marker was removed":   {"acme/shop", 12, "Buy now.", 12},
+		"it was transferred":       {"acme/other", 3, mark, 13},
+		"and got the same number":  {"acme/other", 12, mark, 13},
+		"the repository's renamed": {"acme/store", 12, mark, 12},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := start(t, "/")
 			issue := func(n int, repo, title string) string {
 				return fmt.Sprintf(`{"number":%d,"title":%q,"state":"open","labels":[],"user":{"login":"sia[bot]"},
-					"body":%q,"repository_url":"https://api.github.com/repos/%s"}`, n, title, mark+"\nboard", repo)
+					"body":%q,"repository_url":"https://api.github.com/repos/%s"}`, n, title, c.marker+"\nboard", repo)
 			}
 			w.HandleFunc("GET /repositories/42/issues/12", func(rw http.ResponseWriter, r *http.Request) {
 				http.Redirect(rw, r, "/repositories/9/issues/1", http.StatusMovedPermanently)

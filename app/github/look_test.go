@@ -42,6 +42,7 @@ func judged(t *testing.T, s *site) (head string, pull int) {
 	check(t, err)
 	head, err = s.sim.PushFiles(full, "topic", "ann", "a change", map[string]string{"hello.txt": "green as well\n"})
 	check(t, err)
+	check(t, s.sim.SetActions(full, ghsim.Actions{Default: "on: dynamic\njobs: {analyze: {steps: [{run: exit 1}]}}\n"}))
 	pull, err = s.sim.OpenPull(full, "ann", "topic", "main", "A change", "", true)
 	check(t, err)
 	check(t, s.sim.CreateStatus(full, head, "ann", "ci/legacy", "failure", "It is red"))
@@ -445,6 +446,37 @@ func TestLookAtABlockedMerge(t *testing.T) {
 	if got, err := s.repo.Rules.Required(ctx, "main"); err != nil ||
 		!slices.Equal(got.Others, []string{"required_review_thread_resolution"}) {
 		t.Errorf("required %+v, %v", got, err)
+	}
+}
+
+// The app of a check that GraphQL may not show is read over REST, and the rest stays with GraphQL.
+// https://github.com/github/branch-deploy/issues/498
+func TestLookAtAHiddenApp(t *testing.T) {
+	t.Parallel()
+	s := open(t, ghsim.Config{})
+	head, pull := judged(t, s)
+	for _, sha := range []string{head, s.head} {
+		_, err := s.sim.CreateCheck(full, sha, ghsim.AppCheck{App: "secret-ci", Name: "build", Status: "completed",
+			Conclusion: "success"})
+		check(t, err)
+	}
+	_, err := s.repo.Checks.Look(context.Background(), github.LookAt{SHA: head, Pull: pull}) // computes the merge
+	check(t, err)
+	at := github.LookAt{SHA: head, Pull: pull, Base: s.head}
+	want := s.lookAnew(t, &queries{}, at)
+	s.sim.HideApp("secret-ci")
+	q := &queries{}
+	repo := s.anew(t, q)
+	for look, requests := range []int{3, 1} { // of the first, one for a token
+		before := len(s.sim.Calls())
+		got, err := repo.Checks.Look(context.Background(), at)
+		check(t, err)
+		if d := gocmp.Diff(want, got); d != "" {
+			t.Errorf("look %d:\n%s", look, d)
+		}
+		if n := len(s.sim.Calls()) - before; n != requests || q.n != look+1 {
+			t.Errorf("look %d: %d requests, %d over GraphQL in all", look, n, q.n)
+		}
 	}
 }
 

@@ -215,6 +215,9 @@ func (l *Look) addSuite(s *suiteNode) {
 	}
 	if w := s.WorkflowRun; w != nil {
 		path, repository := w.Workflow.ResourcePath, "" // identifies a workflow that is no file
+		if _, generated, is := strings.Cut(path, "/actions/workflows/"); is && w.Event == "dynamic" {
+			path = "dynamic/" + generated // as REST names it
+		}
 		if w.File != nil {
 			path, repository = cmp.Or(w.File.Path, path), w.File.RepositoryName
 		}

@@ -97,6 +97,7 @@ func (s *Checks) lookGraphQL(ctx context.Context, at LookAt) (look Look, complet
 	if at.Pull != 0 && !look.setPull(got.PullRequest, at.SHA) {
 		return Look{}, false
 	}
+	s.nameApps(ctx, at.SHA, &look)
 	look.clearOwnRepository(cmp.Or(got.NameWithOwner, s.repo.String()))
 	if look.History = cached; at.Branch != "" && !known {
 		if look.History, err = s.historyOf(at.Branch, got.nearBranch); err != nil {

@@ -18,7 +18,7 @@ type Reaction struct {
 }
 
 // React adds a reaction of the app to a comment on a line, to a comment, or to the issue or pull request itself. It
-// is idempotent: GitHub keeps one reaction of each kind.
+// is idempotent: GitHub keeps one reaction of each kind. A comment that was deleted needs none.
 // https://docs.github.com/en/rest/reactions/reactions
 func (r *Repo) React(ctx context.Context, on sia.Origin, content string) error {
 	var err error
@@ -29,6 +29,10 @@ func (r *Repo) React(ctx context.Context, on sia.Origin, content string) error {
 		_, _, err = r.gh.Reactions.CreateIssueCommentReaction(ctx, r.repo.Owner, r.repo.Name, on.Comment, content)
 	default:
 		_, _, err = r.gh.Reactions.CreateIssueReaction(ctx, r.repo.Owner, r.repo.Name, on.OnIssue, content)
+	}
+	if gone := statusOf(err) == http.StatusNotFound || statusOf(err) == http.StatusGone; gone &&
+		(on.Comment != 0 || on.Thread != 0) {
+		return nil
 	}
 	return r.app.failure(err, "react on %s#%d", r.repo, on.OnIssue)
 }

@@ -112,6 +112,7 @@ func (in *installation) connect(a *App, repo sia.Repo) *Repo {
 	r.Checks = &Checks{
 		conn: r.conn, actions: r.Actions, rules: r.Rules,
 		histories: expiring.New[string, History](a.cfg.Now, historyTTL, 100),
+		apps:      expiring.New[string, hiddenApp](a.cfg.Now, historyTTL, 1000),
 		bodies:    expiring.New[int, string](a.cfg.Now, bodyTTL, 100),
 	}
 	r.CheckRuns = &CheckRuns{r.conn, r.Checks}

@@ -39,7 +39,8 @@ var blockingRules = map[string]bool{"required_signatures": true, "required_deplo
 	"merge_queue": true, "required_linear_history": true, "commit_message_pattern": true,
 	"commit_author_email_pattern": true, "committer_email_pattern": true, "branch_name_pattern": true,
 	"file_path_restriction": true, "max_file_path_length": true, "file_extension_restriction": true,
-	"max_file_size": true, "update": true, "code_quality": true}
+	"max_file_size": true, "update": true, "code_quality": true,
+	"license_compliance_scanning": true}
 
 // Rules reads the rules of a repository's branches.
 type Rules struct {
@@ -99,7 +100,7 @@ type branchRule struct {
 // kind returns the type of a rule in REST's spelling.
 func (b branchRule) kind() string { return strings.ToLower(b.Type) }
 
-// each calls add for all rules that apply to a branch. known is false if GitHub hides them.
+// each calls add for all rules that apply to a branch. known is false if GitHub hides them. A plan may have none.
 func (s *Rules) each(ctx context.Context, branch string, add func(branchRule) error) (known bool, err error) {
 	for rule, err := range eachPage(func(o gh.ListOptions) ([]*branchRule, *gh.Response, error) {
 		var rules []*branchRule
@@ -107,6 +108,9 @@ func (s *Rules) each(ctx context.Context, branch string, add func(branchRule) er
 			o.PerPage, o.Page), &rules)
 		return rules, resp, err
 	}) {
+		if isLackingInPlan(err) {
+			return true, nil
+		}
 		if hiddenFromApp(err) {
 			return false, nil
 		}
@@ -231,6 +235,8 @@ func (s *Rules) requiredByProtection(ctx context.Context, branch string) (Requir
 	switch {
 	case refusalContains(err, "branch not found"): // not hidden: it is not replicated yet, or was deleted
 		return Requirements{}, err
+	case isLackingInPlan(err):
+		return Requirements{Known: true}, nil
 	case hiddenFromApp(err):
 	case err != nil:
 		return Requirements{}, err
@@ -242,7 +248,7 @@ func (s *Rules) requiredByProtection(ctx context.Context, branch string) (Requir
 	var checks statusChecks
 	err = s.rest.send(ctx, http.MethodGet, at+"/protection/required_status_checks", nil, &checks)
 	switch {
-	case refusalContains(err, "not enabled") || refusalContains(err, "not protected"):
+	case refusalContains(err, "not enabled") || refusalContains(err, "not protected") || isLackingInPlan(err):
 		return Requirements{Known: true}, nil
 	case hiddenFromApp(err):
 		return Requirements{}, nil
@@ -250,6 +256,13 @@ func (s *Rules) requiredByProtection(ctx context.Context, branch string) (Requir
 		return Requirements{}, err
 	}
 	return checks.requirements(), nil
+}
+
+// isLackingInPlan reports whether GitHub refuses something because the plan of a private repository's owner lacks it:
+// there are no rules and no protection then.
+// https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/about-rulesets
+func isLackingInPlan(err error) bool {
+	return statusOf(err) == http.StatusForbidden && refusalContains(err, "upgrade to github")
 }
 
 // hiddenFromApp reports whether GitHub hides something from the app, because the app lacks the permission, or the

@@ -1,6 +1,7 @@
 package github
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -14,11 +15,19 @@ import (
 // rerunRetryAfter is the wait before trying again to re-run a workflow that is still running.
 const rerunRetryAfter = 30 * time.Second
 
+// Rerun tells which workflow runs are run again.
+type Rerun struct {
+	Accepted int     // number of workflow runs
+	Refused  []int64 // ids of those that GitHub forbids to run again
+	Why      error   // why, of the first of them
+}
+
 // RerunChecks re-runs jobs of GitHub Actions: all failed jobs of a workflow run at once. It continues after a failure
-// and reports all of them. GitHub does not let apps re-run the check runs of other apps.
+// and reports all of them. GitHub does not let apps re-run the check runs of other apps, and nobody workflow runs that
+// are older than a month, or of workflows that it generates.
 // https://docs.github.com/en/rest/actions/workflow-runs#re-run-failed-jobs-from-a-workflow-run
 // https://docs.github.com/en/rest/checks/runs#rerequest-a-check-run--status-codes
-func (s *Actions) RerunChecks(ctx context.Context, runs []CheckRun) error {
+func (s *Actions) RerunChecks(ctx context.Context, runs []CheckRun) (out Rerun, err error) {
 	var failed []error
 	asked := map[int64]bool{}
 	for _, run := range runs {
@@ -26,27 +35,34 @@ func (s *Actions) RerunChecks(ctx context.Context, runs []CheckRun) error {
 			continue
 		}
 		asked[run.RunID] = true
-		if err := s.rerun(ctx, run); err != nil {
+		forbidden, err := s.rerun(ctx, run)
+		switch {
+		case err == nil:
+			out.Accepted++
+		case forbidden:
+			out.Refused, out.Why = append(out.Refused, run.RunID), cmp.Or(out.Why, err)
+		default:
 			failed = append(failed, err)
 		}
 	}
 	if len(failed) <= 1 {
-		return errors.Join(failed...)
+		return out, errors.Join(failed...)
 	}
-	return joinErrors(failed)
+	return out, joinErrors(failed)
 }
 
-func (s *Actions) rerun(ctx context.Context, run CheckRun) error {
+func (s *Actions) rerun(ctx context.Context, run CheckRun) (forbidden bool, failure error) {
 	_, err := s.gh.Actions.RerunFailedJobsByID(ctx, s.repo.Owner, s.repo.Name, run.RunID)
 	if isAccepted(err) {
-		return nil
+		return false, nil
 	}
-	if code := statusOf(err); (code == http.StatusForbidden || code == http.StatusConflict) &&
-		refusalContains(err, "already running") {
-		return &sia.Error{Op: "run " + run.Name + " again in " + s.repo.String(), RetryAfter: rerunRetryAfter,
+	code := statusOf(err)
+	if (code == http.StatusForbidden || code == http.StatusConflict) && refusalContains(err, "already running") {
+		return false, &sia.Error{Op: "run " + run.Name + " again in " + s.repo.String(), RetryAfter: rerunRetryAfter,
 			Message: "its workflow is still running other jobs; SIA asks again", Err: &redactedError{err}}
 	}
-	return s.app.failure(err, "run %s again in %s", run.Name, s.repo)
+	failure = s.app.failure(err, "run %s again in %s", run.Name, s.repo)
+	return code == http.StatusForbidden && sia.IsPermanent(failure), failure
 }
 
 // joinErrors joins errors. The result is permanent if all of them are.

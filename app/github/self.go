@@ -179,6 +179,7 @@ type Repository struct {
 	DefaultBranch string
 	Private       bool
 	Archived      bool // read-only
+	IssuesOff     bool // in the settings of the repository
 }
 
 // Repositories returns the repositories that the app can access in an installation.
@@ -215,5 +216,6 @@ func repositoryFrom(r *gh.Repository) Repository {
 	return Repository{
 		Repo:          sia.Repo{ID: r.GetID(), Owner: r.GetOwner().GetLogin(), Name: r.GetName()},
 		DefaultBranch: r.GetDefaultBranch(), Private: r.GetPrivate(), Archived: r.GetArchived(),
+		IssuesOff: r.HasIssues != nil && !*r.HasIssues,
 	}
 }

@@ -276,6 +276,8 @@ func TestLastWordOnTheSimulator(t *testing.T) {
 			func(_ github.PullState, q github.Requirements) bool { return len(q.All) == 3 }},
 		"no rules any more": {func(s *site) error { return s.sim.SetRules(s.full, "main") }, false,
 			func(_ github.PullState, q github.Requirements) bool { return len(q.All) == 0 && q.Known }},
+		"no rules by the plan": {func(s *site) error { return s.sim.LackRules(s.full) }, false,
+			func(_ github.PullState, q github.Requirements) bool { return len(q.All) == 0 && q.Known }},
 		"hidden": {func(s *site) error { return s.sim.HideRules(s.full, 403) }, false,
 			func(_ github.PullState, q github.Requirements) bool { return !q.Known }},
 	} {
@@ -459,7 +461,9 @@ func TestLogsOnTheSimulator(t *testing.T) {
 	if !strings.Contains(string(b), "two") {
 		t.Errorf("log %s", b)
 	}
-	check(t, s.repo.Actions.RerunChecks(ctx, set.Runs))
+	if _, err := s.repo.Actions.RerunChecks(ctx, set.Runs); err != nil {
+		t.Fatal(err)
+	}
 	check(t, s.sim.WaitIdle(ctx))
 	if set, err = s.repo.Checks.Of(ctx, head); err != nil || len(set.Runs) != 2 {
 		t.Errorf("after the re-run: %+v, %v", set, err)

@@ -13,8 +13,10 @@ import (
 // again.
 type Actions struct{ *conn }
 
-// Workflows reads the workflow runs of a commit. known is false if the app lacks the permission.
+// Workflows reads the workflow runs of a commit. known is false if the app lacks the permission. If a rule requires the
+// workflow from another repository, only its address shows that, and not which repository it is.
 // https://docs.github.com/en/rest/actions/workflow-runs#list-workflow-runs-for-a-repository
+// https://github.com/cli/cli/issues/9228
 func (s *Actions) Workflows(ctx context.Context, sha string) (all []gate.Workflow, known bool, err error) {
 	for w, err := range eachPage(func(o gh.ListOptions) ([]*gh.WorkflowRun, *gh.Response, error) {
 		got, resp, err := s.gh.Actions.ListRepositoryWorkflowRuns(ctx, s.repo.Owner, s.repo.Name,
@@ -33,7 +35,11 @@ func (s *Actions) Workflows(ctx context.Context, sha string) (all []gate.Workflo
 		if w.GetHeadSHA() != sha {
 			continue // not every server applies the filter
 		}
-		path, repository := workflowFile(w.GetPath())
+		path, _, _ := strings.Cut(w.GetPath(), "@") // a ref may follow
+		repository := ""
+		if strings.Contains(w.GetWorkflowURL(), "/actions/required_workflows/") {
+			repository = gate.AnotherRepository
+		}
 		all = append(all, gate.Workflow{
 			ID: w.GetID(), SuiteID: w.GetCheckSuiteID(), Path: path, Repository: repository, Name: w.GetName(),
 			Event:   w.GetEvent(),
@@ -42,17 +48,6 @@ func (s *Actions) Workflows(ctx context.Context, sha string) (all []gate.Workflo
 		})
 	}
 	return all, true, nil
-}
-
-// workflowFile splits the path of a workflow run. If a rule requires the workflow from another repository, the path
-// begins with that repository and ends with the ref: "octo-org/ci/.github/workflows/ci.yml@refs/heads/main".
-// https://docs.github.com/en/rest/actions/workflow-runs#get-a-workflow-run
-func workflowFile(path string) (file, repository string) {
-	path, _, _ = strings.Cut(path, "@")
-	if i := strings.Index(path, "/.github/"); i > 0 && strings.Count(path[:i], "/") == 1 {
-		return path[i+1:], path[:i]
-	}
-	return path, ""
 }
 
 // Attempts returns the attempt of a workflow run in which each of its jobs ran, by the id of the job, which is also

@@ -12,10 +12,12 @@ import (
 
 func TestWorkflows(t *testing.T) {
 	w := start(t, "/")
-	w.json("GET /repos/acme/shop/actions/runs", 200, `{"total_count":2,"workflow_runs":[
+	w.json("GET /repos/acme/shop/actions/runs", 200, `{"total_count":3,"workflow_runs":[
 		{"id":9,"check_suite_id":4,"path":".github/workflows/ci.yml","name":"CI","event":"push","run_attempt":2,
 		 "status":"completed","conclusion":"success","html_url":"http://x/9",
 		 "created_at":"2026-01-02T03:04:05Z","head_sha":"abc"},
+		{"id":10,"head_sha":"abc","path":".github/workflows/ci.yml@main","event":"pull_request","status":"queued",
+		 "workflow_url":"https://api.github.com/repos/acme/shop/actions/required_workflows/3"},
 		{"id":8,"head_sha":"def","event":"push","status":"queued","path":"a"}]}`)
 	got, known, err := w.repo().Actions.Workflows(context.Background(), "abc")
 	if err != nil || !known {
@@ -23,7 +25,9 @@ func TestWorkflows(t *testing.T) {
 	}
 	want := []gate.Workflow{{ID: 9, SuiteID: 4, Path: ".github/workflows/ci.yml", Name: "CI", Event: "push", Attempt: 2,
 		Status: "completed", Conclusion: "success", URL: "http://x/9",
-		StartedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}}
+		StartedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)},
+		{ID: 10, Path: ".github/workflows/ci.yml", Repository: gate.AnotherRepository, Event: "pull_request",
+			Status: "queued"}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}

@@ -177,7 +177,8 @@ func repeat(t *testing.T, s *store.Store, d sia.Decision) {
 func TestOtherModels(t *testing.T) {
 	s := database(t)
 	w := replica(t, s)
-	for i, setup := range []string{"a", "a", "a", "a", "b", "a", "b"} {
+	restored := store.RestoredSetup // whose real one is unknown, which discounts nothing
+	for i, setup := range []string{restored, "a", "a", restored, "b", "a", restored} {
 		record(t, s, store.Outcome{Task: sia.NewTaskID(7, i), Intervention: 1, Repo: shop, Pattern: sia.WrongTool,
 			Technique: sia.ToolChange, Resolved: true, Setup: setup})
 	}

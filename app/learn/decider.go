@@ -330,12 +330,15 @@ func (d *Decider) catchUp(ctx context.Context) error {
 
 // learnCoder feeds the next outcome to a learner; agents are those of earlier outcomes. An agent or model that a coder
 // used before is no change: if some repositories configure a command, its outcomes alternate with the builtin agent's.
+// Models that answered because the first could not are no change either, but an outcome of an earlier version has only
+// the names of those that answered.
 func learnCoder(l *coder.Learner, agents map[string][]string, o store.CoderOutcome) {
-	if known := agents[o.Coder]; o.Agent != "" && !slices.Contains(known, o.Agent) {
+	setup := cmp.Or(o.Setup, o.Agent)
+	if known := agents[o.Coder]; setup != "" && !slices.Contains(known, setup) {
 		if len(known) > 0 {
 			l.Discount(o.Coder, setupDiscount)
 		}
-		agents[o.Coder] = append(known, o.Agent)
+		agents[o.Coder] = append(known, setup)
 	}
 	l.Observe(coder.Outcome{
 		Task: string(o.Task), Org: o.Org, Repo: strconv.FormatInt(o.Repo, 10), Kind: o.Kind, Coder: o.Coder,

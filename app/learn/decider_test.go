@@ -135,6 +135,25 @@ func TestAssign(t *testing.T) {
 	}
 }
 
+// The log says how a coder of an attempt was configured, whatever models answered.
+func TestSetupOfACoder(t *testing.T) {
+	d, next := decider(t, database(t)), slices.Clone(two)
+	configured := slices.Clone(two)
+	configured[0].Agent, next[0].Agent = "builtin/a", "command/a"
+	log := []sia.Decision{decideTask(t, d, nextAttempt(1), sia.DecideAssign, two),
+		decideTask(t, d, nextAttempt(1), sia.DecideAssign, configured),
+		decideTask(t, d, nextAttempt(1, "fast"), sia.DecideAssign, next), {Type: sia.DecideAssign, Context: nil}}
+	for attempt, want := range []string{"", "builtin/a", "command/a"} {
+		o := store.CoderOutcome{Attempt: attempt, Coder: "fast", Agent: "builtin/b"}
+		if got := setupOf(o, log); got != want {
+			t.Errorf("attempt %d: %q, want %q", attempt, got, want)
+		}
+	}
+	if got := setupOf(store.CoderOutcome{Attempt: 1, Coder: "other"}, log); got != "" {
+		t.Errorf("one that was no candidate: %q", got)
+	}
+}
+
 // A decider that reads the outcomes in different portions, and one that starts at the end, make the same decisions.
 func TestDecidersDecideAlike(t *testing.T) {
 	s := database(t)
@@ -196,17 +215,27 @@ func TestDecisionsAreSettled(t *testing.T) {
 	step(sia.Decided{Type: sia.DecideDecompose, Choice: "whole", Reason: "it is small"})
 	step(sia.Decided{Type: sia.DecideAssign, Choice: "fast", Agent: "builtin/f", Reason: "so it is"})
 	task := step(sia.AttemptEnded{End: sia.EndFinished, Cost: 500}) // no changes: it failed
-	for range 2 {
+	observe := func() []store.CoderOutcome {
+		t.Helper()
 		if err := d.Observe(t.Context(), task); err != nil {
 			t.Fatal(err)
 		}
+		outcomes, err := s.CoderOutcomesSince(t.Context(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return outcomes
 	}
-	outcomes, err := s.CoderOutcomesSince(t.Context(), 0)
-	if err != nil || len(outcomes) != 1 || outcomes[0].Coder != "fast" || outcomes[0].Resolved ||
-		outcomes[0].Cost != 500 || !outcomes[0].Changed {
-		t.Errorf("%+v, %v", outcomes, err)
+	if early := observe(); len(early) != 0 {
+		t.Errorf("a failure that may be taken back is learned: %+v", early)
 	}
 	step(sia.Decided{Type: sia.DecideRecover, Choice: sia.ChooseSIA})
+	observe()
+	outcomes := observe()
+	if len(outcomes) != 1 || outcomes[0].Coder != "fast" || outcomes[0].Resolved ||
+		outcomes[0].Cost != 500 || !outcomes[0].Changed {
+		t.Errorf("%+v", outcomes)
+	}
 	decisions, err := s.Decisions(t.Context(), task.ID)
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 // A coder with a new model starts with a quarter of its evidence. Returning to an earlier model, or alternating between
 // two, as with repositories with and without a command, discounts nothing.
 func TestAModelThatComesBack(t *testing.T) {
+	configured := ""
 	tried := func(names ...string) float64 {
 		t.Helper()
 		by := policies.ShippedAssign()
@@ -20,7 +21,7 @@ func TestAModelThatComesBack(t *testing.T) {
 		agents := map[string][]string{}
 		for i := range 80 {
 			o := store.CoderOutcome{Task: sia.TaskID(fmt.Sprint(i)), Org: "o", Repo: 7, Coder: "a", Resolved: true,
-				Agent: names[min(i/(80/len(names)), len(names)-1)]}
+				Setup: configured, Agent: names[min(i/(80/len(names)), len(names)-1)]}
 			learnCoder(l, agents, o)
 		}
 		d := l.Decide(coder.Request{Task: "new", Org: "o", Repo: "7", Candidates: []coder.Candidate{{Coder: "a"}}})
@@ -37,6 +38,11 @@ func TestAModelThatComesBack(t *testing.T) {
 	if got := tried(turns...); got < 79 {
 		t.Errorf("of 80 outcomes of two agents that take turns count %v", got)
 	}
+	configured = "builtin/a"
+	if got := tried("builtin/a", "builtin/a+b", "builtin/b", "builtin/b+a"); got != 80 {
+		t.Errorf("of 80 outcomes count %v after another model answered for a while", got)
+	}
+	configured = ""
 	if got := tried("old", "new", "old", "old"); got <= 20+20+20-1 {
 		t.Errorf("of 80 outcomes, 60 of them since the model came back or changed, count %v", got)
 	}

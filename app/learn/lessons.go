@@ -48,6 +48,7 @@ func (ls *Lessons) FromTask(
 	if err != nil || !set.Enabled {
 		return err
 	}
+	t = t.Judged()
 	m := lesson.Material{Task: t, Now: ls.now()}
 	if t.State.Final() {
 		if m.Tools, err = ls.toolUse(ctx, t, tools); err != nil {
@@ -59,11 +60,16 @@ func (ls *Lessons) FromTask(
 	if err != nil {
 		return err
 	}
-	// Text from comments is excluded from what is learned from logs.
-	if slices.ContainsFunc(fresh, func(l lesson.Lesson) bool { return l.Context != "" }) {
+	// Text from comments, and from all versions of the issue, is excluded from what is learned from logs.
+	if slices.ContainsFunc(fresh, lesson.Lesson.MayQuote) {
 		if m.Said, err = said(ctx); err != nil {
 			return err
 		}
+		earlier, err := ls.issueTexts(ctx, t.ID)
+		if err != nil {
+			return err
+		}
+		m.Said = append(m.Said, earlier...)
 		if fresh, err = ls.filterNew(ctx, t.Repo.ID, lesson.Extract(m)); err != nil {
 			return err
 		}
@@ -75,6 +81,26 @@ func (ls *Lessons) FromTask(
 		return err
 	}
 	return ls.countFeedback(ctx, t, taught)
+}
+
+// issueTexts returns the texts that a task's issue has had.
+func (ls *Lessons) issueTexts(ctx context.Context, id sia.TaskID) (texts []string, err error) {
+	events, err := ls.store.EventsInBrief(ctx, id)
+	for _, e := range events {
+		var title, body string
+		switch f := e.Event.Fact.(type) {
+		case sia.Start:
+			title, body = f.Title, f.Body
+		case sia.Edited:
+			title, body = f.Title, f.Body
+		case sia.Begun:
+			title, body = f.Title, f.Body
+		}
+		if text := title + "\n" + body; text != "\n" && !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+	}
+	return texts, err
 }
 
 // countFeedback counts users' ratings and reactions for the lessons that a task was given, and for those that it
@@ -153,12 +179,16 @@ func (ls *Lessons) mergeSimilar(ctx context.Context, l lesson.Lesson) error {
 			all = append(all, f.Lesson)
 		}
 	}
-	return ls.merge(ctx, l.Repo, all)
+	if err := ls.merge(ctx, l.Repo, all); !errors.Is(err, store.ErrStale) {
+		return err
+	}
+	return nil // a user is changing one of them; [Lessons.Tidy] merges them later
 }
 
+// merge merges lessons as they were read. The error wraps [store.ErrStale] if a user has changed one of them since.
 func (ls *Lessons) merge(ctx context.Context, repo int64, lessons []lesson.Lesson) error {
 	changed, evidence := lesson.Merge(lessons, ls.now())
-	return ls.store.MergeLessons(ctx, repo, changed, evidence)
+	return ls.store.MergeLessons(ctx, repo, lessons, changed, evidence)
 }
 
 // toolUse counts the agent's tool calls and failures in a task.

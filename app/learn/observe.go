@@ -38,7 +38,7 @@ type replay struct {
 // decisions, also after a restart.
 //
 // The first outcome with models and prompts not seen before discounts earlier evidence. Returning to earlier ones, as
-// replicas do while a new version is rolled out, discounts nothing again.
+// replicas do while a new version is rolled out, discounts nothing again; nor do outcomes from a memory branch.
 func (ch *Chooser) catchUp(ctx context.Context) error {
 	if err := ch.others.catchUp(ctx, ch.store); err != nil {
 		return err
@@ -62,10 +62,11 @@ func (r *replay) learn(l Learner, outcomes []store.Outcome) {
 		if n < 0 {
 			n = len(outcomes)
 		}
-		if r.setups == nil {
+		switch {
+		case setup == store.RestoredSetup: // unknown
+		case r.setups == nil:
 			r.setups = map[string]bool{setup: true}
-		}
-		if !r.setups[setup] {
+		case !r.setups[setup]:
 			l.Discount(setupDiscount)
 			r.setups[setup] = true
 		}
@@ -90,8 +91,8 @@ func toBandit(outcomes []store.Outcome) []bandit.Outcome {
 // Observe records the results of the task's interventions so far, settles the decisions that led to them, and updates
 // the learner. It is idempotent.
 //
-// Package sia defines what an outcome is: an attempt that was canceled, or that infrastructure ended, has none; one
-// that ran out of its own time failed.
+// Package sia defines what an outcome is: an attempt that was canceled, or that infrastructure ended, has none, nor has
+// a failure that may be taken back; one that ran out of its own time failed.
 func (ch *Chooser) Observe(ctx context.Context, t sia.Task) error {
 	decisions, err := ch.store.Decisions(ctx, t.ID)
 	if err != nil {
@@ -101,11 +102,14 @@ func (ch *Chooser) Observe(ctx context.Context, t sia.Task) error {
 	if t, err = ch.store.Task(ctx, t.ID); err != nil {
 		return err
 	}
+	t = t.Judged()
 	for i, iv := range t.Interventions {
 		if iv.Resolved == nil {
 			continue
 		}
-		at := slices.IndexFunc(decisions, func(d sia.Decision) bool { return d.ID == iv.Diagnosis.DecisionID })
+		at := slices.IndexFunc(decisions, func(d sia.Decision) bool {
+			return d.ID == iv.Diagnosis.DecisionID && d.Type == sia.DecideTechnique
+		})
 		var d sia.Decision
 		if at >= 0 {
 			d = decisions[at]

@@ -37,6 +37,7 @@ type DeciderStore interface {
 type LessonStore interface {
 	RecordHeartbeat(ctx context.Context, repo int64, at time.Time) error
 	CountLessons(ctx context.Context, repo int64, evidence ...lesson.Evidence) error
+	EventsInBrief(ctx context.Context, id sia.TaskID) ([]store.EventRecord, error)
 	Installations(ctx context.Context) ([]store.Installation, error)
 	LastHeartbeat(ctx context.Context, repo int64) (time.Time, error)
 	LearnedSince(ctx context.Context, repo int64, since time.Time) (n int, err error)
@@ -44,7 +45,7 @@ type LessonStore interface {
 	LessonRepositories(ctx context.Context) ([]int64, error)
 	Lessons(ctx context.Context, repo int64) ([]lesson.Lesson, error)
 	SearchAllLessons(ctx context.Context, repo int64, words []string, limit int) ([]lesson.SearchHit, error)
-	MergeLessons(ctx context.Context, repo int64, lessons []lesson.Lesson, evidence []lesson.Evidence) error
+	MergeLessons(ctx context.Context, repo int64, read, lessons []lesson.Lesson, evidence []lesson.Evidence) error
 	PutLessons(ctx context.Context, repo int64, lessons ...lesson.Lesson) error
 	Repositories(ctx context.Context, installation int64) ([]store.Repository, error)
 	Repository(ctx context.Context, id int64) (store.Repository, error)

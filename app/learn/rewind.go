@@ -13,6 +13,7 @@ import (
 	"github.com/sia-bot/sia/policies/bandit"
 	"github.com/sia-bot/sia/policies/coder"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/invalid"
 )
 
 // Rewind repeats logged decisions by another policy, with what had been learned when each was made. It is fastest in
@@ -122,7 +123,8 @@ func (r *Rewind) decideIfReproduced(
 	p policies.Policy, d sia.Decision, decide func(policies.Policy, sia.Decision) (ReplayResult, bool, error),
 ) (a ReplayResult, why string, err error) {
 	by, err := r.read(d.Policy)
-	if errors.Is(err, store.ErrNotFound) {
+	var bad *invalid.File // a version of an earlier SIA's form
+	if errors.Is(err, store.ErrNotFound) || errors.As(err, &bad) {
 		return a, reasonPolicy, nil
 	}
 	if err != nil {

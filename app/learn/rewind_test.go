@@ -104,11 +104,17 @@ func TestTechniquesAreDecidedAgain(t *testing.T) {
 	wished.Policy = "person"
 	unknown := logged[0]
 	unknown.Policy = "technique/9@000000000000"
+	unread := logged[0]
+	unread.Policy = "technique/8@000000000000"
+	err := s.KeepPolicyVersion(t.Context(), unread.Policy, "technique", "decision: technique\nformer: true\n")
+	if err != nil {
+		t.Fatal(err)
+	}
 	future := logged[0]
 	future.Context = json.RawMessage(`{"candidates":[{"technique":"tool-change"}],"learned":300}`)
 	want := []string{"? " + reasonLearned, "? " + reasonLearned, "? " + reasonUser, "? " + reasonPolicy,
-		"? " + reasonContext}
-	if d := cmp.Diff(want, replayAll(t, s, other, wrong, likelier, wished, unknown, future)); d != "" {
+		"? " + reasonPolicy, "? " + reasonContext}
+	if d := cmp.Diff(want, replayAll(t, s, other, wrong, likelier, wished, unknown, unread, future)); d != "" {
 		t.Error(d)
 	}
 }

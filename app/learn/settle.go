@@ -25,6 +25,7 @@ func (d *Decider) Observe(ctx context.Context, t sia.Task) error {
 	if t, err = d.store.Task(ctx, t.ID); err != nil { // read after the decisions, the task contains each of them
 		return err
 	}
+	t = t.Judged()
 	coders, end := Results(t)
 	if end != nil {
 		if err := d.store.RecordTaskEnd(ctx, *end); err != nil {
@@ -32,11 +33,32 @@ func (d *Decider) Observe(ctx context.Context, t sia.Task) error {
 		}
 	}
 	for _, o := range coders {
+		o.Setup = setupOf(o, decisions)
 		if err := d.store.RecordCoderOutcome(ctx, o); err != nil {
 			return err
 		}
 	}
 	return d.settle(ctx, t, decisions)
+}
+
+// setupOf returns the agent and first model that a coder was configured with when it was last chosen for an attempt, or
+// could have been. It is "" if the log does not have that.
+func setupOf(o store.CoderOutcome, decisions []sia.Decision) (setup string) {
+	for _, d := range decisions {
+		var by decisionInput
+		if d.Type != sia.DecideAssign || json.Unmarshal(d.Context, &by) != nil || by.Request == nil {
+			continue
+		}
+		if d.Attempt > o.Attempt || d.Attempt == o.Attempt && by.Part == "" { // about a later attempt
+			continue
+		}
+		for _, c := range by.Request.Candidates {
+			if c.Coder == o.Coder {
+				setup = c.Agent
+			}
+		}
+	}
+	return setup
 }
 
 // Results returns the results of a task's attempts by coder, and the task's own if it has ended or waits for a user;

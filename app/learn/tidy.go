@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/sia"
@@ -44,8 +45,14 @@ func (ls *Lessons) Tidy(ctx context.Context) error {
 	return errors.Join(all...)
 }
 
-// tidyWhenDue maintains one repository's lessons if that is due.
-func (ls *Lessons) tidyWhenDue(ctx context.Context, repo int64) error {
+// tidyWhenDue maintains one repository's lessons if that is due. A panic becomes an error, so that it ends the
+// maintenance of one repository only.
+func (ls *Lessons) tidyWhenDue(ctx context.Context, repo int64) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
 	set, err := ls.inForce(ctx, repo)
 	if err != nil || !set.Enabled {
 		return err
@@ -54,7 +61,12 @@ func (ls *Lessons) tidyWhenDue(ctx context.Context, repo int64) error {
 	if err != nil || !due {
 		return err
 	}
-	if err := ls.tidyRepository(ctx, repo, set); err != nil {
+	err = ls.tidyRepository(ctx, repo, set)
+	if errors.Is(err, store.ErrStale) {
+		ls.log.InfoContext(ctx, "lessons are maintained later: a person changed one meanwhile", "repo_id", repo)
+		return nil
+	}
+	if err != nil {
 		return err
 	}
 	return ls.store.RecordHeartbeat(ctx, repo, ls.now())
@@ -107,5 +119,5 @@ func (ls *Lessons) settle(ctx context.Context, repo int64, decay int) error {
 			moved = append(moved, after)
 		}
 	}
-	return ls.store.PutLessons(ctx, repo, moved...)
+	return ls.store.MergeLessons(ctx, repo, all, moved, nil)
 }

@@ -7,12 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/sia-bot/sia/app/store"
 	"github.com/sia-bot/sia/gitops"
+	"github.com/sia-bot/sia/policies/priors"
 	"github.com/sia-bot/sia/sia"
 	"github.com/sia-bot/sia/sia/lesson"
 	"github.com/sia-bot/sia/sia/memory"
@@ -65,22 +67,12 @@ func (b *Branches) Reindex(ctx context.Context, only string, progress func(Reind
 		progress(x.out)
 		all = append(all, x.out)
 	}
-	slices.SortStableFunc(outcomes,
-		func(a, b store.Outcome) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID)) })
-	for _, o := range outcomes {
-		isNew, err := b.store.RecordOutcome(ctx, o)
-		if err != nil {
-			return all, err
-		}
-		if i := slices.IndexFunc(all, func(r ReindexResult) bool { return r.Repo == o.Repo.String() }); isNew && i >= 0 {
-			all[i].Outcomes++
-		}
+	recorded, err := b.recordResults(ctx, outcomes, coders)
+	for i := range all {
+		all[i].Outcomes = recorded[all[i].Repo]
 	}
-	slices.SortStableFunc(coders, func(a, b store.CoderOutcome) int { return a.At.Compare(b.At) })
-	for _, o := range coders {
-		if err := b.store.RecordCoderOutcome(ctx, o); err != nil {
-			return all, err
-		}
+	if err != nil {
+		return all, err
 	}
 	for i, r := range repos {
 		act := store.Act{At: b.now(), What: "reindex", Repo: r.ID, Detail: fmt.Sprintf("%d tasks", all[i].Tasks)}
@@ -89,6 +81,32 @@ func (b *Branches) Reindex(ctx context.Context, only string, progress func(Reind
 		}
 	}
 	return all, nil
+}
+
+// recordResults records the results of tasks and of their coders in chronological order. It returns the number of new
+// outcomes by repository.
+func (b *Branches) recordResults(
+	ctx context.Context, outcomes []store.Outcome, coders []store.CoderOutcome,
+) (recorded map[string]int, err error) {
+	recorded = map[string]int{}
+	slices.SortStableFunc(outcomes,
+		func(a, b store.Outcome) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID)) })
+	for _, o := range outcomes {
+		isNew, err := b.store.RecordOutcome(ctx, o)
+		if err != nil {
+			return recorded, err
+		}
+		if isNew {
+			recorded[o.Repo.String()]++
+		}
+	}
+	slices.SortStableFunc(coders, func(a, b store.CoderOutcome) int { return a.At.Compare(b.At) })
+	for _, o := range coders {
+		if err := b.store.RecordCoderOutcome(ctx, o); err != nil {
+			return recorded, err
+		}
+	}
+	return recorded, nil
 }
 
 // discover requests the installations and their repositories from GitHub, and stores them.
@@ -172,20 +190,17 @@ func (x *rebuild) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, f := range files {
-		if path.Ext(f.Path) != ".json" {
-			continue
-		}
-		b, err := git.ReadFile(ctx, x.out.Head, f.Path, memoryFileLimit)
+	for _, name := range x.taskFiles(files) {
+		b, err := git.ReadFile(ctx, x.out.Head, name, memoryFileLimit)
 		if err == nil {
-			err = x.task(ctx, f.Path, b)
+			err = x.task(ctx, name, b)
 		}
 		var broken *memory.BrokenFile
 		switch {
 		case errors.As(err, &broken):
 			x.problem("%v", err) // the error names the file
 		case err != nil:
-			x.problem("%s: %v", f.Path, err)
+			x.problem("%s: %v", name, err)
 		}
 	}
 	if err := x.lessons(ctx, git); err != nil {
@@ -198,17 +213,37 @@ func (x *rebuild) run(ctx context.Context) error {
 	return err
 }
 
+// maxTaskFiles is the maximum number of a repository's tasks that are rebuilt.
+const maxTaskFiles = 10_000
+
+// taskFiles returns the names of the tasks' JSON files. It leaves out those of the first issues that exceed
+// [maxTaskFiles].
+func (x *rebuild) taskFiles(files []gitops.File) (names []string) {
+	for _, f := range files {
+		if path.Ext(f.Path) == ".json" {
+			names = append(names, f.Path)
+		}
+	}
+	over := len(names) - maxTaskFiles
+	if over <= 0 {
+		return names
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
+	x.problem("the first %s are left out: at most %d are rebuilt", text.Count(over, "task"), maxTaskFiles)
+	return names[over:]
+}
+
 // task rebuilds one task with its log and its results, and restarts it if it had not ended.
 func (x *rebuild) task(ctx context.Context, name string, b []byte) error {
 	r, err := x.read(name, b)
 	if err != nil {
 		return err
 	}
-	isNew, err := x.restore(ctx, r)
+	t, isNew, err := x.restore(ctx, r)
 	if err != nil {
 		return err
 	}
-	if err := x.results(ctx, r, isNew); err != nil || !isNew || !r.unfinished {
+	if err := x.results(ctx, r, t, isNew); err != nil || !isNew || !r.unfinished {
 		return err
 	}
 	return x.restart(ctx, r.task)
@@ -231,19 +266,18 @@ func (x *rebuild) read(name string, b []byte) (r taskFromRecord, err error) {
 	return r, err
 }
 
-// restore rebuilds one task with its log, unless it is in the database.
-func (x *rebuild) restore(ctx context.Context, r taskFromRecord) (isNew bool, err error) {
-	t := r.task
-	res, err := x.branches.store.Apply(ctx, t.ID, sia.Event{ID: restoreEvent + string(t.ID),
+// restore rebuilds one task with its log, unless it is in the database. It returns the database's task.
+func (x *rebuild) restore(ctx context.Context, r taskFromRecord) (t sia.Task, isNew bool, err error) {
+	res, err := x.branches.store.Apply(ctx, r.task.ID, sia.Event{ID: restoreEvent + string(r.task.ID),
 		At:   memory.Earlier(r.record.At, x.branches.now()),
-		Fact: sia.Restored{Task: t, Show: r.unfinished}})
+		Fact: sia.Restored{Task: r.task, Show: r.unfinished}})
 	if err != nil {
-		return false, err
+		return t, false, err
 	}
-	if isNew = res.Ignored == ""; isNew {
+	if t, isNew = res.Task, res.Ignored == ""; isNew {
 		x.out.Tasks++
 	}
-	return isNew, x.restoreLog(ctx, t, r.record, isNew)
+	return t, isNew, x.restoreLog(ctx, t, r.record, isNew)
 }
 
 // restoreLog restores a task's decisions, outcomes and evidence. It leaves out a decision that the task can't have
@@ -262,6 +296,9 @@ func (x *rebuild) restoreLog(ctx context.Context, t sia.Task, r *memory.Record, 
 		if d.Task, d.Repo, d.At = t.ID, x.repo.ID, memory.Earlier(d.At, now); !isNew {
 			continue
 		}
+		if d.Context, err = restoreContext(d.Context, d.Choice); err != nil {
+			return fmt.Errorf("decision %s: %w", d.ID, err)
+		}
 		if err := x.branches.store.LogDecision(ctx, d); err != nil {
 			return err
 		}
@@ -278,7 +315,8 @@ func (x *rebuild) restoreLog(ctx context.Context, t sia.Task, r *memory.Record, 
 }
 
 // restoreOutcomes keeps one outcome of each of the task's interventions: policies of all repositories learn from them.
-// What was tried is the intervention's to say. It leaves out all others.
+// What was tried is the intervention's to say, and models and prompts are unknown: new ones would discount what all
+// repositories taught. It leaves out all others.
 func (x *rebuild) restoreOutcomes(t sia.Task, outcomes []store.Outcome) {
 	tried := make(map[int]sia.Diagnosis, len(t.Interventions))
 	for _, v := range t.Interventions {
@@ -293,7 +331,8 @@ func (x *rebuild) restoreOutcomes(t sia.Task, outcomes []store.Outcome) {
 		}
 		delete(tried, o.Intervention)
 		o.Task, o.Repo, o.At = t.ID, x.repo.Repo, memory.Earlier(o.At, x.branches.now())
-		o.Pattern, o.Technique = d.Pattern, d.Technique
+		o.Pattern, o.Technique, o.Setup = d.Pattern, d.Technique, store.RestoredSetup
+		o.Confidence = knownConfidence(o.Confidence, string(d.Technique))
 		x.outcomes = append(x.outcomes, o)
 	}
 	if left > 0 {
@@ -302,19 +341,70 @@ func (x *rebuild) restoreOutcomes(t sia.Task, outcomes []store.Outcome) {
 	}
 }
 
+// restoreContext returns the context of a restored decision: the models and prompts are unknown, as in
+// [rebuild.restoreOutcomes], and a model's confidence counts only in techniques that are known.
+func restoreContext(context json.RawMessage, choice string) (json.RawMessage, error) {
+	var fields map[string]json.RawMessage
+	if len(context) == 0 {
+		return context, nil
+	}
+	if err := json.Unmarshal(context, &fields); err != nil {
+		return nil, fmt.Errorf("read its context: %w", err)
+	}
+	changed := map[string]any{}
+	for name, value := range fields {
+		switch {
+		case strings.EqualFold(name, "setup"): // as encoding/json finds a field
+			changed["setup"] = store.RestoredSetup
+		case strings.EqualFold(name, "confidence"):
+			var said map[string]float64
+			if err := json.Unmarshal(value, &said); err != nil {
+				return nil, fmt.Errorf("read its confidence: %w", err)
+			}
+			changed["confidence"] = knownConfidence(said, choice)
+		default:
+			continue
+		}
+		delete(fields, name)
+	}
+	if len(changed) == 0 {
+		return context, nil
+	}
+	for name, value := range fields {
+		changed[name] = value
+	}
+	return json.Marshal(changed)
+}
+
+// knownConfidence returns a model's confidence in the shipped techniques and the chosen one.
+func knownConfidence(said map[string]float64, choice string) map[string]float64 {
+	maps.DeleteFunc(said, func(id string, _ float64) bool {
+		return id != choice && !slices.Contains(priors.Techniques(), id)
+	})
+	return said
+}
+
 // results restores the results of the task and of its coders. An unfinished task has a result only if it was waiting
 // for a user.
-func (x *rebuild) results(ctx context.Context, r taskFromRecord, isNew bool) error {
-	t := r.task
-	if r.record.Task.State == sia.Escalated && t.Escalation != nil {
+func (x *rebuild) results(ctx context.Context, r taskFromRecord, t sia.Task, isNew bool) error {
+	if isNew && r.record.Task.State == sia.Escalated && t.Escalation != nil {
 		t.State = sia.Escalated
 	}
 	coders, end := x.branches.results(t)
-	x.coders = append(x.coders, coders...)
+	x.coders = append(x.coders, withoutAgents(coders)...)
 	if end == nil || !isNew || t.Ended == memory.Rebuilt && t.State != sia.Escalated {
 		return nil
 	}
 	return x.branches.store.RecordTaskEnd(ctx, *end)
+}
+
+// withoutAgents returns coders' results with unknown agents: new ones would discount what all repositories taught about
+// the coders.
+func withoutAgents(coders []store.CoderOutcome) []store.CoderOutcome {
+	for i := range coders {
+		coders[i].Agent = ""
+	}
+	return coders
 }
 
 // restart restarts an unfinished task if it is still requested: its issue is open and has the label.
@@ -382,18 +472,39 @@ func (x *rebuild) lessons(ctx context.Context, git *gitops.Repo) error {
 			lessons = append(lessons, l)
 		}
 	}
-	var current []lesson.Lesson
-	for _, l := range lessons {
-		if l, ok := l.Upgrade(); ok {
-			current = append(current, l)
-		}
-	}
+	current := x.validLessons(lessons)
 	known, err := x.branches.store.Lessons(ctx, x.repo.ID)
 	if err != nil {
 		return err
 	}
-	x.out.Lessons, err = x.branches.store.RestoreLessons(ctx, x.repo.ID, x.limit(current, known), x.evidence)
+	x.out.Lessons, err = x.branches.store.RestoreLessons(ctx, x.repo.ID, x.limit(current, known),
+		x.validEvidence(x.evidence))
 	return err
+}
+
+// validLessons returns those of lessons that are valid, with what people may have written into them made harmless.
+func (x *rebuild) validLessons(lessons []lesson.Lesson) (valid []lesson.Lesson) {
+	for _, l := range lessons {
+		l, ok := l.Upgrade()
+		if !ok {
+			continue
+		}
+		l = l.Clean(x.branches.secrets.Mask).Restrain(x.branches.now())
+		if err := l.Valid(); err != nil {
+			x.problem("%v; it is left out", err)
+			continue
+		}
+		valid = append(valid, l)
+	}
+	return valid
+}
+
+// validEvidence returns those of evidence that are valid.
+func (x *rebuild) validEvidence(evidence []lesson.Evidence) []lesson.Evidence {
+	for i := range evidence {
+		evidence[i].At = memory.Earlier(evidence[i].At, x.branches.now())
+	}
+	return slices.DeleteFunc(evidence, func(e lesson.Evidence) bool { return !e.Valid() })
 }
 
 // limit leaves out the live lessons with the lowest confidence that exceed [maxLessons], together with those that the
@@ -449,7 +560,12 @@ func (b *Branches) Restore(ctx context.Context, installation int64, repo sia.Rep
 		b.log.WarnContext(ctx, "a task that was deleted begins anew: memory does not have it", "task", id, "why", err)
 		return nil
 	}
-	_, err = x.restore(ctx, r)
+	t, _, err := x.restore(ctx, r)
+	if err != nil {
+		return err
+	}
+	coders, _ := b.results(t)
+	_, err = b.recordResults(ctx, x.outcomes, withoutAgents(coders))
 	return err
 }
 

@@ -67,8 +67,8 @@ type server struct {
 	last      reading
 	targets   *memory.Figures // nil: never read
 	targetsAt time.Time       // last try to read the targets; zero: never
-	settled   sia.Credits     // spent before until
-	until     time.Time
+	settled   sia.Credits     // spent since the start, before until
+	until     time.Time       // first the start of this process
 }
 
 // onRunner holds the labels of [onRunners].
@@ -93,7 +93,8 @@ func New(
 ) (http.Handler, error) {
 	registry := prometheus.NewRegistry()
 	for _, c := range []prometheus.Collector{calls.calls, calls.tokens, calls.took,
-		&server{from: from, limits: limits, unread: unread, free: free, roles: roles, log: log, now: now},
+		&server{from: from, limits: limits, unread: unread, free: free, roles: roles, log: log, now: now,
+			until: now()},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})} {
 		if err := registry.Register(c); err != nil {
 			return nil, fmt.Errorf("set up the metrics: %w", err)
@@ -233,7 +234,8 @@ func (s *server) read() (reading, *memory.Figures) {
 	return r, s.targets
 }
 
-// spent returns the cost of all tasks. The cost before yesterday is summed only once, because it no longer changes.
+// spent returns the cost of all tasks since this process started: of earlier ones, tasks may be deleted, and a counter
+// that is lower after a restart looks as if all of it were spent anew. The cost before yesterday is summed only once.
 func (s *server) spent(ctx context.Context, now time.Time) (sia.Credits, error) {
 	if day := now.UTC().Truncate(24*time.Hour).AddDate(0, 0, -1); day.After(s.until) {
 		more, err := s.from.TotalCreditsSpent(ctx, s.until, day)

@@ -21,7 +21,7 @@ var (
 	halts          = desc("halts", "Repositories, installations or servers that are paused as a whole.")
 	onRunners      = desc("runner_attempts", "Attempts and runs of tests that wait for a runner or are on one.", "kind",
 		"state")
-	spent = desc("credits_spent_total", "What all tasks cost, in credits of 0.01 USD.")
+	spent = desc("credits_spent_total", "What all tasks cost since this process started, in credits of 0.01 USD.")
 
 	rateLimitLeft = desc("github_rate_limit_left", "What GitHub still lets an installation ask, as it last said.",
 		"installation", "resource")

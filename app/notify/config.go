@@ -79,11 +79,15 @@ func (c Config) Channels(log *slog.Logger, now func() time.Time) ([]Channel, err
 	return all, nil
 }
 
-// Secrets returns the secrets in the configuration, for masking.
+// Secrets returns the secrets in the configuration, for masking. Those of a webhook's address, with which anybody can
+// write to the chat, are in its path or its query.
 func (c Config) Secrets() []string {
-	all := []string{c.Password, c.URL}
+	all := []string{c.Password}
 	if u, err := url.Parse(c.URL); err == nil {
-		all = append(all, u.RequestURI()) // grants write access to the chat
+		all = append(all, strings.Split(u.Path, "/")...)
+		for _, values := range u.Query() {
+			all = append(all, values...)
+		}
 	}
 	return all
 }

@@ -241,7 +241,20 @@ func TestMail(t *testing.T) {
 	}
 }
 
-// Errors of a server include advice; the password is sent only to the verified server.
+// A server on this machine may have a certificate that it made itself, as packages of mail servers do.
+func TestMailOnThisMachine(t *testing.T) {
+	t.Parallel()
+	for _, implicit := range []bool{false, true} {
+		s := serveMail(t, func(s *mailServer) { s.implicit = implicit })
+		config := s.config()
+		config.Roots = x509.NewCertPool()
+		if err := only(t, config).Send(t.Context(), "k", hello); err != nil || len(s.received()) != 1 {
+			t.Errorf("implicit TLS %v: %v, it has %d messages", implicit, err, len(s.received()))
+		}
+	}
+}
+
+// Errors of a server include advice; the password is sent only to a verified server, or to one on this machine.
 func TestMailRefused(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -254,8 +267,9 @@ func TestMailRefused(t *testing.T) {
 	}{
 		{name: "password", change: func(c *notify.Config) { c.Password = "wrong wrong wrong" },
 			want: "check SIA_NOTIFY_SMTP_PASSWORD"},
-		{name: "untrusted", change: func(c *notify.Config) { c.Roots = x509.NewCertPool() }, want: "SSL_CERT_FILE"},
 		// 0.0.0.0 connects to this machine, but is no loopback name
+		{name: "untrusted", set: func(s *mailServer) { s.address = "0.0.0.0" }, want: "SSL_CERT_FILE",
+			change: func(c *notify.Config) { c.Roots = x509.NewCertPool() }},
 		{name: "in the clear", set: func(s *mailServer) { s.plain, s.address = true, "0.0.0.0" },
 			want: "it offers no STARTTLS"},
 		{name: "name", set: refuse("EHLO", "421 4.7.0 Try again later"),

@@ -28,7 +28,8 @@ func afterPass(t sia.Task, room int) string {
 			Code(a.SHA.Short(), 0)))
 	}
 	if t.MergeBlocked {
-		said = append(said, fmt.Sprintf("⚠️ GitHub says that the merge is blocked. #%d shows by what.", t.Pull.Number))
+		said = append(said, fmt.Sprintf("⚠️ GitHub says that the merge is blocked for SIA; it may be allowed to you. "+
+			"#%d shows by what.", t.Pull.Number))
 	}
 	for len(said) > 1 && words(strings.Join(said, " ")) > room {
 		said = said[:len(said)-1]

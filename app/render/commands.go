@@ -81,7 +81,7 @@ func Offers(t sia.Task) []Offer {
 			return []Offer{{"credits", "/sia resume +50", "adds 50 credits (0.50 USD) and goes on"}, stop}
 		}
 		if t.Pause != nil && t.Pause.Kind == sia.PausedByHalt {
-			if t.Pause.Scope != sia.RepositoryHalt(t.Repo.ID) {
+			if t.Pause.Scope != sia.RepositoryHalt(t.Repo.ID) || t.Pause.By.Operator {
 				return []Offer{stop}
 			}
 			return []Offer{{"resume all", "/sia resume all", "goes on with everything in this repository"}, stop}

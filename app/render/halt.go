@@ -42,17 +42,18 @@ func InstallationLifted(tasks int, known bool) string {
 	return fmt.Sprintf("At work again: %s. What was paused by itself stays paused.", countContinuing(tasks))
 }
 
-// HaltLine says, as Markdown, that a repository, an installation or a server is paused, and how to resume.
-func HaltLine(reason string, scope sia.HaltScope) string {
-	return Line(HaltSentence(reason, scope), 400)
+// HaltLine says, as Markdown, that a repository, an installation or a server is paused, by its operator or somebody
+// else, and how to resume.
+func HaltLine(reason string, scope sia.HaltScope, operator bool) string {
+	return Line(HaltSentence(reason, scope, operator), 400)
 }
 
 // HaltSentence is the same as plain text. It contains the reason unchanged.
-func HaltSentence(reason string, scope sia.HaltScope) string {
-	return sentenceCase(strings.TrimRight(reason, ".")) + ". " + sentenceCase(scope.LiftedBy()) + "."
+func HaltSentence(reason string, scope sia.HaltScope, operator bool) string {
+	return sentenceCase(strings.TrimRight(reason, ".")) + ". " + sentenceCase(scope.LiftedBy(operator)) + "."
 }
 
 // StillHalted answers /sia resume all where another pause still applies.
-func StillHalted(reason string, scope sia.HaltScope) string {
-	return sentenceCase(reason) + ". That is not for this repository to lift: " + scope.LiftedBy() + "."
+func StillHalted(reason string, scope sia.HaltScope, operator bool) string {
+	return sentenceCase(reason) + ". That is not for this repository to lift: " + scope.LiftedBy(operator) + "."
 }

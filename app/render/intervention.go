@@ -78,7 +78,7 @@ func nextLine(t sia.Task, iv sia.Intervention) string {
 		s += " ⚠️ SIA's model failed; its fixed rules chose this."
 	}
 	if iv.Warning != "" {
-		s += " ⚠️ See the warning below."
+		s += " ⚠️ A warning follows."
 	}
 	return s
 }

@@ -7,6 +7,7 @@ var mergeRules = map[string]string{
 	"required_deployments":              "a deployment",
 	"code_scanning":                     "code scanning results",
 	"code_quality":                      "code quality results",
+	"license_compliance_scanning":       "license compliance results",
 	"merge_queue":                       "the merge queue",
 	"required_linear_history":           "a linear history (squash or rebase)",
 	"required_review_thread_resolution": "resolved conversations",

@@ -34,7 +34,7 @@ func Waiting(t sia.Task) string {
 func advice(p sia.Pause) string {
 	switch p.Kind {
 	case sia.PausedByHalt:
-		return sentenceCase(p.Scope.LiftedBy()) + "."
+		return sentenceCase(p.Scope.LiftedBy(p.By.Operator)) + "."
 	case sia.PausedByTrouble:
 		return "`/sia resume` tries again."
 	case sia.PausedByCredits:

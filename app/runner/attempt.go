@@ -55,7 +55,7 @@ func (r *remoteAgent) Run(ctx context.Context, in agent.Input, rec agent.Recorde
 	offer := store.RunnerAttempt{Key: r.effect.Key, Task: r.task.ID, Owner: r.owner, Start: r.work.Start, Coder: r.coder,
 		Work: work, Credits: in.Limits.Credits, MostCalls: callsPerTurn*turns + extraCalls}
 	for _, t := range in.Saved {
-		offer.Spent += t.Cost
+		offer.Spent = min(offer.Spent+t.Cost, in.Limits.Credits) // runners may have reported any number of turns
 	}
 	if err := r.Store.OfferAttempt(ctx, offer); err != nil {
 		return agent.Result{End: sia.EndError}, err

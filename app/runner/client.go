@@ -125,6 +125,9 @@ func (c *Client) ask(ctx context.Context, method, path, token string, body []byt
 		http.StatusMethodNotAllowed}, e.status) {
 		e.said += "; is --server the address of SIA itself?"
 	}
+	if e.status == http.StatusRequestEntityTooLarge && !e.sia {
+		e.said += "; a proxy in front of SIA takes smaller bodies than SIA, which needs 40 MB (nginx: client_max_body_size)"
+	}
 	if n, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && n > 0 {
 		e.after = min(time.Duration(n)*time.Second, maxRetryDelay)
 	}

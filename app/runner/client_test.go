@@ -44,6 +44,26 @@ func TestAnotherServer(t *testing.T) {
 	}
 }
 
+// A client reports that a proxy in front of SIA takes too little. What SIA itself refuses as too large is another
+// thing.
+func TestProxyTakesTooLittle(t *testing.T) {
+	for _, sia := range []bool{false, true} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if sia {
+				w.Header().Set(runner.Header, "1")
+			}
+			http.Error(w, "<html>", http.StatusRequestEntityTooLarge)
+		}))
+		client, err := runner.NewClient(server.URL, false)
+		must(t, err)
+		_, err = client.Heartbeat(t.Context(), "pass")
+		if err == nil || strings.Contains(err.Error(), "client_max_body_size") == sia {
+			t.Errorf("from SIA %v: %v", sia, err)
+		}
+		server.Close()
+	}
+}
+
 // takeOnce asks a server for an attempt until the client logs something, and returns that.
 func takeOnce(t *testing.T, h http.Handler, takes runner.Takes) (logged string, err error) {
 	t.Helper()

@@ -30,9 +30,23 @@ func decodeTurn(b []byte) (t agent.Turn, err error) {
 	return t, nil
 }
 
+// maxCount limits the counts of a report, so that many of them can be added up.
+const maxCount = 1e12
+
 // validUsage reports whether usage is valid.
 func validUsage(u llm.Usage) bool {
-	return u.Input >= 0 && u.Output >= 0 && u.CachedInput >= 0 && u.CacheWrite >= 0 && u.USD >= 0
+	return validCounts(u.Input, u.Output, u.CachedInput, u.CacheWrite) && u.USD >= 0 && u.USD <= maxCount
+}
+
+func validCounts(counts ...int) bool {
+	return !slices.ContainsFunc(counts, func(n int) bool { return n < 0 || n > maxCount })
+}
+
+// validRisk reports whether risk is nil or valid. Attempts of all repositories are interrupted by what it teaches.
+func validRisk(risk *sia.Risk) bool {
+	return risk == nil || !slices.ContainsFunc(
+		[]float64{risk.Streak, risk.Same, risk.Idle, risk.Spent, risk.Chance, risk.Limit},
+		func(x float64) bool { return x < 0 || x > 1 })
 }
 
 // validEnds lists the valid ends of an attempt.
@@ -46,7 +60,8 @@ func decodeOutcome(b []byte) (o Outcome, err error) {
 	}
 	r := o.Result
 	if !slices.Contains(validEnds, r.End) || r.Turns < 0 || r.Turns > maxTurnNumber || r.Cost < 0 ||
-		!validUsage(r.Usage) || r.Edits.Made < 0 || r.Edits.Failed < 0 || r.End == sia.EndAsked && r.Ask == nil {
+		!validUsage(r.Usage) || !validCounts(r.Edits.Made, r.Edits.Failed) || !validRisk(r.Risk) ||
+		r.End == sia.EndAsked && r.Ask == nil {
 		return o, fmt.Errorf("its result can't be: end %.20q, turns %d, cost %d", r.End, r.Turns, r.Cost)
 	}
 	return o, nil
@@ -69,8 +84,9 @@ func (r *remoteAgent) finish(ctx context.Context, w store.RunnerWatch) (res agen
 	if bad != nil {
 		return r.closeOffer(ctx, agent.Result{End: sia.EndError, Reason: r.rejection(w, bad)})
 	}
-	res = o.Result
-	res.Cost = max(res.Cost, w.Spent) // it can't be less than the calls that were let through
+	res = r.confine(o.Result)
+	// it can't be less than the calls that were let through, and a runner can't spend more than was reserved beside them
+	res.Cost = max(min(res.Cost, r.in.Limits.Credits+w.Spent), w.Spent)
 	if w.Refused != "" && (o.Failure != nil || res.End == sia.EndError) {
 		res.End, res.Reason, o.Failure = sia.EndCredits, w.Refused, nil
 	}
@@ -85,6 +101,33 @@ func (r *remoteAgent) finish(ctx context.Context, w store.RunnerWatch) (res agen
 	closed, err := r.closeOffer(ctx, res)
 	res.Cost = max(res.Cost, closed.Cost) // the last call may have been booked after w was read
 	return res, errors.Join(err, failed)
+}
+
+// confine limits a result to what the attempt can have had: repositories and tasks learn from the coder's models and
+// from the lessons that were shown.
+func (r *remoteAgent) confine(res agent.Result) agent.Result {
+	var models, shown, withheld []string
+	for _, m := range r.work.Coder.Models {
+		models = append(models, m.Model)
+	}
+	if !agent.IsBuiltin(res.Agent, models) {
+		res.Agent = "" // the coder's name in the configuration stays
+	}
+	for _, l := range r.in.Brief.ToolLessons {
+		if l.Withheld {
+			withheld = append(withheld, l.ID)
+		} else {
+			shown = append(shown, l.ID)
+		}
+	}
+	res.LessonsShown = common(res.LessonsShown, shown)
+	res.LessonsWithheld = common(res.LessonsWithheld, withheld)
+	return res
+}
+
+// common returns the elements of list that are in known.
+func common(list, known []string) []string {
+	return slices.DeleteFunc(list, func(id string) bool { return !slices.Contains(known, id) })
 }
 
 // answer answers a runner that asks about its change.

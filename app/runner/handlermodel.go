@@ -31,8 +31,9 @@ func (h *Handler) model(w http.ResponseWriter, r *http.Request, a claim) {
 	}
 	m := models[n]
 	pays := &meter{ctx: context.WithoutCancel(r.Context()), handler: h, attempt: a, model: m}
-	g, err := gateway.New(gateway.Config{Upstream: m.URL, Key: m.Key, Model: m.Model.Model, Token: bearerToken(r),
-		Room: h.room, Client: h.client, Begin: m.Timeout, Logger: h.Logger, Meter: pays, Observe: pays.observe})
+	g, err := gateway.New(gateway.Config{Upstream: m.URL, Key: m.Key, Model: m.Model.Model, Window: m.Window,
+		Token: bearerToken(r), Room: h.room, Client: h.client, Begin: m.Timeout, Logger: h.Logger, Meter: pays,
+		Observe: pays.observe})
 	if err != nil {
 		h.unavailable(w, r, err)
 		return

@@ -236,7 +236,10 @@ func TestAttemptByARunner(t *testing.T) {
 	sha, pack := w.far(func(dir string) {
 		must(t, os.WriteFile(filepath.Join(dir, "hello.txt"), []byte("Hello, world!\n"), 0o600))
 	})
-	for _, bad := range []agent.Result{{End: "won"}, {End: sia.EndFinished, Cost: -1}, {End: sia.EndAsked}} {
+	for _, bad := range []agent.Result{{End: "won"}, {End: sia.EndFinished, Cost: -1}, {End: sia.EndAsked},
+		{End: sia.EndFinished, Usage: llm.Usage{Input: 1e18}}, {End: sia.EndFinished, Edits: sia.Edits{Made: 1e18}},
+		{End: sia.EndFinished, Risk: &sia.Risk{Streak: 1e308, Same: -1e308}},
+		{End: sia.EndFinished, Risk: &sia.Risk{Chance: 2}}} {
 		w.expect(http.StatusUnprocessableEntity, o.Pass, runner.ResultPath,
 			runner.JoinResult(encoded(t, runner.Outcome{Result: bad}), nil))
 	}
@@ -590,6 +593,46 @@ func TestCostGoesToTheNextRunner(t *testing.T) {
 		Result: agent.Result{End: sia.EndFinished}}), nil))
 	if got := <-done; got.err != nil {
 		t.Error(got.err)
+	}
+}
+
+// A runner's result teaches about nothing that its attempt did not have, and costs at most what was reserved.
+func TestResultOfARunnerIsConfined(t *testing.T) {
+	for _, c := range []struct{ agent, want string }{
+		{"builtin/m", "builtin/m"}, {"builtin/n+x+m", "builtin/n+x+m"}, {"builtin/m+m", ""}, {"builtin/m+o", ""},
+		{"builtin/", ""}, {"m", ""}, {"", ""},
+	} {
+		w := newWorld(t, "http://127.0.0.1:1")
+		own := &w.dispatch.Agents[0]
+		own.Models = append(own.Models, runner.Upstream{Model: runner.Model{Name: "other", Model: "n+x"}})
+		done := w.run(t.Context(), agent.Input{Limits: agent.Limits{Credits: 60 * sia.Credit}, Brief: sia.Brief{
+			ToolLessons: []sia.ToolLesson{{ID: "shown", Tool: "read"}, {ID: "held", Tool: "read", Withheld: true}}}})
+		o := w.take()
+		res := agent.Result{End: sia.EndFinished, Cost: 5e18, Agent: c.agent,
+			LessonsShown: []string{"forged", "shown", "held"}, LessonsWithheld: []string{"forged", "shown", "held"}}
+		w.expect(http.StatusNoContent, o.Pass, runner.ResultPath,
+			runner.JoinResult(encoded(t, runner.Outcome{Result: res}), nil))
+		got := <-done
+		must(t, got.err)
+		want := agent.Result{End: sia.EndFinished, Cost: 60 * sia.Credit, Agent: c.want, LessonsShown: []string{"shown"},
+			LessonsWithheld: []string{"held"}}
+		if d := cmp.Diff(want, got.res); d != "" {
+			t.Errorf("%s: %s", c.agent, d)
+		}
+	}
+}
+
+// The saved turns of earlier runners cost at most what was reserved.
+func TestSavedTurnsCostAtMostTheReservation(t *testing.T) {
+	w := newWorld(t, "http://127.0.0.1:1")
+	done := w.run(t.Context(), agent.Input{Limits: agent.Limits{Credits: 60 * sia.Credit},
+		Saved: []agent.Turn{{Number: 1, Kind: agent.TurnModel, Cost: 5e18},
+			{Number: 2, Kind: agent.TurnModel, Cost: 5e18}}})
+	o := w.take()
+	w.expect(http.StatusNoContent, o.Pass, runner.ResultPath, runner.JoinResult(encoded(t, runner.Outcome{
+		Result: agent.Result{End: sia.EndFinished}}), nil))
+	if got := <-done; got.err != nil || got.res.Cost != 60*sia.Credit {
+		t.Errorf("it cost %s, %v", got.res.Cost, got.err)
 	}
 }
 

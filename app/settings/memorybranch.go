@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/sia-bot/sia/gitops"
 	"github.com/sia-bot/sia/sia"
@@ -50,17 +48,9 @@ func (f *Files) otherContent(ctx context.Context, installation int64, repo sia.R
 	if err != nil {
 		return "", err
 	}
-	files, err := mirror.Files(ctx, sha, "")
-	if err != nil || len(files) == 0 {
-		return "", err
+	err = mirror.CheckHolds(ctx, sha, memory.BranchPaths())
+	if errors.Is(err, gitops.ErrOtherContent) {
+		return "is there already and holds something else", nil
 	}
-	isMemory := slices.ContainsFunc(files, func(file gitops.File) bool {
-		return slices.ContainsFunc(memory.BranchPaths(), func(p string) bool {
-			return strings.HasPrefix(file.Path+"/", p+"/")
-		})
-	})
-	if isMemory {
-		return "", nil
-	}
-	return "is there already and holds something else", nil
+	return "", err
 }

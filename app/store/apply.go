@@ -73,6 +73,9 @@ func (s *TaskStore) applyTx(
 	if e.Fact, err = s.checkBudgets(ctx, tx, before, e.Fact); err != nil {
 		return sia.Result{}, err
 	}
+	if e.Fact, err = endHalt(ctx, tx, before, e.Fact); err != nil {
+		return sia.Result{}, err
+	}
 	// Pass Step the event as a replay will: decoded from its stored form.
 	e.Rules = sia.Rules
 	stored, err := json.Marshal(e)

@@ -93,6 +93,10 @@ type Outcome struct {
 	At           time.Time
 }
 
+// RestoredSetup is the [Outcome.Setup] of an outcome from a memory branch: whoever can push to it could invent models
+// and prompts.
+const RestoredSetup = "restored"
+
 // ImportedTally is the imported experience of other installations, as a number of outcomes; zero: none.
 type ImportedTally struct{ Resolved, Tried float64 }
 

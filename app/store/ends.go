@@ -49,7 +49,8 @@ type CoderOutcome struct {
 	Org      string
 	Kind     string // of task, as package policies names it
 	Coder    string // its name in the server's configuration
-	Agent    string // agent and model at that time
+	Agent    string // agent and the models that answered
+	Setup    string // agent and first model of its configuration; empty: unknown
 	Cost     sia.Credits
 	Resolved bool
 	Changed  bool     // its instructions differ from those that failed earlier in the task
@@ -65,11 +66,11 @@ func (s *OutcomeStore) RecordCoderOutcome(ctx context.Context, o CoderOutcome) e
 }
 
 const coderOutcomeColumns = `id, task_id, attempt, repo_id, org, kind, coder, agent, cost, resolved, changed, failed,
-	at`
+	at, setup`
 
 func (o *CoderOutcome) fields() []any {
 	return []any{&o.ID, &o.Task, &o.Attempt, &o.Repo, &o.Org, &o.Kind, &o.Coder, &o.Agent, &o.Cost, &o.Resolved,
-		&o.Changed, jsonColumn{&o.Failed}, timeColumn{&o.At}}
+		&o.Changed, jsonColumn{&o.Failed}, timeColumn{&o.At}, &o.Setup}
 }
 
 func scanCoderOutcome(from row) (o CoderOutcome, err error) {

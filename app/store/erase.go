@@ -3,6 +3,8 @@ package store
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -175,8 +177,13 @@ func (e *rowEraser) object(m map[string]any) {
 			}
 		}
 	}
-	for key, v := range m {
-		m[key] = e.value(key, v)
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		v, name := e.value(key, m[key]), e.prose(key)
+		if name != key {
+			delete(m, key)
+			name = unusedKey(m, name)
+		}
+		m[name] = v
 	}
 	// The search words of a lesson come from its text, which may have had logins.
 	if words, ok := m["words"].([]any); ok && e.changed {
@@ -185,6 +192,17 @@ func (e *rowEraser) object(m map[string]any) {
 			word, _ := v.(string)
 			return slices.Contains(theirs, word)
 		})
+	}
+}
+
+// unusedKey returns a key that an object does not have: the given one, or that with a number.
+func unusedKey(m map[string]any, first string) string {
+	key := first
+	for n := 2; ; n++ {
+		if _, taken := m[key]; !taken {
+			return key
+		}
+		key = fmt.Sprintf("%s-%d", first, n)
 	}
 }
 
@@ -197,6 +215,9 @@ var (
 
 // prose replaces the logins in a text where they are unambiguous, and counts the other occurrences.
 func (e *rowEraser) prose(s string) string {
+	if key := lesson.ReplaceRaters(s, e.who.ids, ghostID); key != s {
+		s, e.changed = key, true
+	}
 	type span struct {
 		start, end int
 		with       string

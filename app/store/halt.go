@@ -21,6 +21,11 @@ type Halt struct {
 	At     time.Time
 }
 
+// Actor returns who made the halt: a user, the server's operator, or GitHub.
+func (h Halt) Actor() sia.Actor {
+	return sia.Actor{Login: h.By, Operator: h.By == "" && !isSuspension(h.Scope)}
+}
+
 // Halt pauses every task of a scope that has not ended, and prevents others from starting
 // until [HaltStore.Lift]. Running attempts are stopped, and their progress is saved. It may be
 // called while a server runs, which obeys immediately, or while none runs. tasks is the number
@@ -97,6 +102,24 @@ func underHalts(t sia.Task, halts []Halt) (sia.Fact, bool) {
 	return nil, false
 }
 
+// endHalt adds the scope of a halt that has ended, or no longer concerns the task, to a fact that resumes the task
+// alone: otherwise the task would stay paused until [HaltStore.ApplyHalts].
+func endHalt(ctx context.Context, tx *sql.Tx, t sia.Task, fact sia.Fact) (sia.Fact, error) {
+	f, resumes := fact.(sia.Resume)
+	if !resumes || f.Scope != "" || t.Pause == nil || t.Pause.Scope == "" {
+		return fact, nil
+	}
+	halts, err := collect(ctx, tx, scanHalt, selectHalts)
+	if err != nil {
+		return fact, err
+	}
+	healing, _ := underHalts(t, halts)
+	if r, ended := healing.(sia.Resume); ended {
+		f.Scope = r.Scope
+	}
+	return f, nil
+}
+
 // ApplyHalts makes the tasks that have not ended agree with the halts: a process may have ended before it told all of
 // them, or a task changed its owner.
 func (s *HaltStore) ApplyHalts(ctx context.Context, at time.Time) error {
@@ -143,8 +166,7 @@ func (s *HaltStore) applyToScope(
 	if err != nil {
 		return 0, err
 	}
-	who := sia.Actor{Login: by, Operator: by == "" && !isSuspension(scope)}
-	return s.applyTo(ctx, open, string(scope), who, at, fact)
+	return s.applyTo(ctx, open, string(scope), Halt{Scope: scope, By: by}.Actor(), at, fact)
 }
 
 // openIn returns the filter of the tasks of a scope that have not ended.
@@ -199,8 +221,12 @@ func (s *HaltStore) HaltOver(ctx context.Context, installation, repo int64) (Hal
 
 // Halts lists the halts, the newest last.
 func (s *HaltStore) Halts(ctx context.Context) ([]Halt, error) {
-	return list(ctx, s.DB, "list what is paused", func(from row) (h Halt, err error) {
-		err = from.Scan(&h.Scope, &h.By, &h.Reason, timeColumn{&h.At})
-		return h, err
-	}, `SELECT scope, by_login, reason, at FROM halts ORDER BY at, scope`)
+	return list(ctx, s.DB, "list what is paused", scanHalt, selectHalts)
+}
+
+const selectHalts = `SELECT scope, by_login, reason, at FROM halts ORDER BY at, scope`
+
+func scanHalt(from row) (h Halt, err error) {
+	err = from.Scan(&h.Scope, &h.By, &h.Reason, timeColumn{&h.At})
+	return h, err
 }

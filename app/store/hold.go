@@ -4,13 +4,14 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"time"
 )
 
 // PolicyHold forbids changes of a policy for a while, and may replace a bad version by another
 // one.
 type PolicyHold struct {
-	Installation int64
+	Installation int64 // when it was held
 	Place        int64 // the repository that has the policy; 0: a default policy
 	Decision     string
 	Name         string
@@ -47,13 +48,19 @@ func (h *PolicyHold) fields() []any {
 		timeColumn{&h.At}}
 }
 
-// PolicyHolds lists the holds of an installation, by decision and name.
+// PolicyHolds lists the holds of policies in the repositories of an installation, by decision and name. A hold stays
+// with its repository when the app is installed again, or the repository is transferred.
 func (s *PolicyStore) PolicyHolds(ctx context.Context, installation int64) ([]PolicyHold, error) {
 	op := fmt.Sprintf("load the held policies of installation %d", installation)
-	return list(ctx, s.DB, op, func(from row) (h PolicyHold, err error) {
+	all, err := list(ctx, s.DB, op, func(from row) (h PolicyHold, err error) {
 		err = from.Scan(h.fields()...)
 		return h, err
-	}, `SELECT `+holdColumns+` FROM policy_holds WHERE installation = ? ORDER BY decision, name, place_id`, installation)
+	}, `SELECT `+holdColumns+` FROM policy_holds
+		WHERE coalesce((SELECT r.installation_id FROM repositories r WHERE r.id = place_id), installation) = ?
+		ORDER BY decision, name, place_id, at DESC`, installation)
+	return slices.CompactFunc(all, func(a, b PolicyHold) bool { // of the same place, under another installation
+		return a.Place == b.Place && a.Decision == b.Decision && a.Name == b.Name
+	}), err
 }
 
 // PolicyRecord summarizes the results of the tasks that a version of a policy decided about.

@@ -147,6 +147,18 @@ func (s *InstallationStore) SaveSettings(ctx context.Context, repo int64, own Ow
 		string(text), own.SHA, micros(s.now()), repo)
 }
 
+// Dashboard returns the number of a repository's dashboard issue; 0: none is known.
+func (s *InstallationStore) Dashboard(ctx context.Context, repo int64) (number int, err error) {
+	err = s.r.QueryRowContext(ctx, `SELECT dashboard FROM repositories WHERE id = ?`, repo).Scan(&number)
+	return number, s.explain(fmt.Sprintf("load the dashboard of repository %d", repo), ignoreNoRows(err))
+}
+
+// SaveDashboard stores the number of a repository's dashboard issue.
+func (s *InstallationStore) SaveDashboard(ctx context.Context, repo int64, number int) error {
+	return s.exec(ctx, fmt.Sprintf("save the dashboard of repository %d", repo),
+		`UPDATE repositories SET dashboard = ? WHERE id = ?`, number, repo)
+}
+
 // Settings returns the stored settings of a repository; the error wraps [ErrNotFound]
 // when there are none.
 func (s *InstallationStore) Settings(ctx context.Context, repo int64) (own OwnSettings, err error) {

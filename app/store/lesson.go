@@ -17,13 +17,14 @@ import (
 // counts and creation time are kept, because only [LessonStore.CountLessons]
 // changes counts.
 func (s *LessonStore) PutLessons(ctx context.Context, repo int64, lessons ...lesson.Lesson) error {
-	return s.MergeLessons(ctx, repo, lessons, nil)
+	return s.MergeLessons(ctx, repo, nil, lessons, nil)
 }
 
 // MergeLessons writes lessons like [LessonStore.PutLessons] and then adds evidence like
-// [LessonStore.CountLessons], in one transaction.
+// [LessonStore.CountLessons], in one transaction. read has lessons as they were read before; others are replaced
+// whatever they are. If one of those has been changed since, nothing is written and the error wraps [ErrStale].
 func (s *LessonStore) MergeLessons(
-	ctx context.Context, repo int64, lessons []lesson.Lesson, evidence []lesson.Evidence,
+	ctx context.Context, repo int64, read, lessons []lesson.Lesson, evidence []lesson.Evidence,
 ) error {
 	if len(lessons) == 0 && len(evidence) == 0 {
 		return nil
@@ -32,6 +33,10 @@ func (s *LessonStore) MergeLessons(
 		b, err := s.lessonBatch(ctx, tx, repo)
 		if err != nil {
 			return err
+		}
+		was := make(map[lesson.ID]lesson.Lesson, len(read))
+		for _, l := range read {
+			was[l.ID] = l
 		}
 		for _, l := range lessons {
 			switch {
@@ -45,6 +50,9 @@ func (s *LessonStore) MergeLessons(
 				return err
 			}
 			if old.seq != 0 {
+				if w, known := was[l.ID]; known && (w.Version() != old.Version() || w.ArchivedByHand != old.ArchivedByHand) {
+					return ErrStale
+				}
 				if old.State == lesson.Forgotten {
 					continue
 				}
@@ -68,7 +76,7 @@ func (s *LessonStore) MergeLessons(
 // evidence about one that does not exist or was forgotten is ignored. A lesson is
 // promoted or archived immediately if the evidence suffices.
 func (s *LessonStore) CountLessons(ctx context.Context, repo int64, evidence ...lesson.Evidence) error {
-	return s.MergeLessons(ctx, repo, nil, evidence)
+	return s.MergeLessons(ctx, repo, nil, nil, evidence)
 }
 
 // ReplaceEvidence adds evidence about a lesson like [LessonStore.CountLessons], and replaces evidence with the

@@ -45,18 +45,18 @@ func (s *PersonStore) Forget(ctx context.Context, login string, rehearse bool) (
 	if err := f.identify(login); err != nil {
 		return f.done, s.explain(op, err)
 	}
-	var all []error
+	var all distinctErrors
 	for _, step := range []func() error{f.deliveries, f.attempts, f.tasks, f.lessons, f.others} {
 		if ctx.Err() == nil {
-			all = append(all, step())
+			all.add(step())
 		}
 	}
-	all = append(all, ctx.Err())
+	all.add(ctx.Err())
 	if !rehearse { // the act must not name the person
-		all = append(all, s.LogAct(context.WithoutCancel(ctx), Act{At: s.now(), What: "forget person",
+		all.add(s.LogAct(context.WithoutCancel(ctx), Act{At: s.now(), What: "forget person",
 			Detail: fmt.Sprintf("%d rows changed", f.done.All())}))
 	}
-	return f.done, s.explain(op, errors.Join(all...))
+	return f.done, s.explain(op, all.join())
 }
 
 // Compact rewrites the file, so that its free space has no changed or deleted data. It needs as much free disk space
@@ -80,6 +80,25 @@ func (s *sqliteDialect) compact(ctx context.Context) error {
 	}
 	return err
 }
+
+// distinctErrors collects errors, each text once: many batches may fail for the same reason.
+type distinctErrors struct {
+	errs  []error
+	texts map[string]bool
+}
+
+func (d *distinctErrors) add(err error) {
+	if err == nil || d.texts[err.Error()] {
+		return
+	}
+	if d.texts == nil {
+		d.texts = map[string]bool{}
+	}
+	d.texts[err.Error()] = true
+	d.errs = append(d.errs, err)
+}
+
+func (d *distinctErrors) join() error { return errors.Join(d.errs...) }
 
 type personEraser struct {
 	*DB
@@ -132,15 +151,16 @@ func (f *personEraser) identify(login string) error {
 func (f *personEraser) batches(
 	table, key string, work func(tx *sql.Tx, from, to int64) (counts, error),
 ) error {
-	var all []error
+	var all distinctErrors
 	for last := int64(-1 << 62); ; {
 		var end sql.NullInt64
 		err := f.r.QueryRowContext(f.ctx, `SELECT max(`+key+`) FROM (SELECT `+key+` FROM `+table+` WHERE `+key+` > ?
 			ORDER BY `+key+` LIMIT `+fmt.Sprint(personBatch)+`) AS batch`, last).Scan(&end)
 		if err != nil || !end.Valid {
-			return errors.Join(append(all, err)...)
+			all.add(err)
+			return all.join()
 		}
-		all = append(all, f.batch(table, func(tx *sql.Tx) (counts, error) { return work(tx, last, end.Int64) }))
+		all.add(f.batch(table, func(tx *sql.Tx) (counts, error) { return work(tx, last, end.Int64) }))
 		last = end.Int64
 	}
 }
@@ -437,7 +457,7 @@ func (f *personEraser) others() error {
 	if err != nil {
 		return err
 	}
-	var failed []error
+	var failed distinctErrors
 	for _, t := range all {
 		var columns []column
 		for _, c := range t.columns {
@@ -449,11 +469,11 @@ func (f *personEraser) others() error {
 		if t.columns = columns; key == "" || len(columns) == 0 || slices.Contains(skippedTables, t.name) {
 			continue
 		}
-		failed = append(failed, f.batches(t.name, key, func(tx *sql.Tx, from, to int64) (n counts, err error) {
+		failed.add(f.batches(t.name, key, func(tx *sql.Tx, from, to int64) (n counts, err error) {
 			return n, f.rows(tx, t, key, from, to, &n)
 		}))
 	}
-	return errors.Join(failed...)
+	return failed.join()
 }
 
 // rows rewrites a range of rows of a table.
@@ -493,8 +513,46 @@ func (f *personEraser) rows(tx *sql.Tx, t table, key string, from, to int64, n *
 			return err
 		}
 		n.changed(t.name)
+		if t.name == "lesson_evidence" {
+			if err := f.rekeyEvidence(tx, key, r.id); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
+}
+
+// rekeyEvidence gives a row of lesson_evidence the key in its evidence, which may have named the person. If there is
+// evidence with that key, from somebody else who was forgotten, a number distinguishes the two.
+func (f *personEraser) rekeyEvidence(tx *sql.Tx, rowKey string, row int64) error {
+	var repo int64
+	var was string
+	var e lesson.Evidence
+	err := tx.QueryRowContext(f.ctx, `SELECT repo_id, key, evidence FROM lesson_evidence WHERE `+rowKey+` = ?`, row).
+		Scan(&repo, &was, jsonColumn{&e})
+	if err != nil || e.Key == was {
+		return err
+	}
+	first := e.Key
+	for n := 2; ; n++ {
+		var taken bool
+		err := tx.QueryRowContext(f.ctx, `SELECT EXISTS (SELECT 1 FROM lesson_evidence WHERE repo_id = ? AND key = ?)`,
+			repo, e.Key).Scan(&taken)
+		if err != nil {
+			return err
+		}
+		if !taken {
+			break
+		}
+		e.Key = fmt.Sprintf("%s/%d", first, n)
+	}
+	text, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(f.ctx, `UPDATE lesson_evidence SET key = ?, evidence = ? WHERE `+rowKey+` = ?`, e.Key,
+		string(text), row)
+	return err
 }
 
 // erase returns the value of a column without the person.

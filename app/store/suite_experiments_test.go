@@ -105,6 +105,20 @@ func testHolds(t *testing.T, s *fixture) {
 	if other, err := s.PolicyHolds(ctx, 4); err != nil || len(other) != 0 {
 		t.Errorf("another installation's: %v %v", other, err)
 	}
+	// The app is installed again, or the repository is transferred; then the policy is held once more.
+	must(t, s.UpsertInstallation(ctx, store.Installation{ID: 4, Account: "octo"}))
+	must(t, s.UpsertRepository(ctx, store.Repository{Repo: demo, Installation: 4, DefaultBranch: "main"}))
+	later := h
+	later.Installation, later.Bad, later.At = 4, "recover/3@3", moment.Add(time.Hour)
+	for _, want := range []store.PolicyHold{h, later} {
+		if holds, err = s.PolicyHolds(ctx, 4); err != nil || cmp.Diff([]store.PolicyHold{want}, holds) != "" {
+			t.Errorf("of the new installation: %+v, %v", holds, err)
+		}
+		if holds, err = s.PolicyHolds(ctx, 3); err != nil || len(holds) != 0 {
+			t.Errorf("of the former installation: %+v, %v", holds, err)
+		}
+		must(t, s.HoldPolicy(ctx, later))
+	}
 }
 
 // The record of a version counts each task once, in its installation or repository, since a time.

@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"testing"
 	"time"
@@ -173,6 +174,52 @@ func testHaltsApplied(t *testing.T, s *fixture) {
 	_, err = s.Apply(ctx, id, sia.Event{ID: "p", At: at(6), By: anna, Fact: sia.PauseAsked{Reason: "said so"}})
 	must(t, err)
 	want("paused by itself", sia.OnHold, "")
+}
+
+// A person resumes a task whose halt has ended or no longer concerns it, and no task whose halt lasts.
+func testResumeAfterHalt(t *testing.T, s *fixture) {
+	ctx := patient(t)
+	id := begin(t, s, 7)
+	db := storetest.Raw(t, s.url)
+	halt := func(scope sia.HaltScope) {
+		t.Helper()
+		_, err := s.Halt(ctx, store.Halt{Scope: scope, Reason: "all is paused", At: s.clock.now()})
+		must(t, err)
+	}
+	n := 0
+	resume := func(what string, credits sia.Credits, want sia.State) {
+		t.Helper()
+		n++
+		before := replayed(t, s, id)
+		res, err := s.Apply(ctx, id, sia.Event{ID: fmt.Sprint("resume/", n), At: at(n), By: anna,
+			Fact: sia.Resume{Credits: credits}})
+		must(t, err)
+		after := replayed(t, s, id)
+		if after.State != want || after.Credits.Budget != before.Credits.Budget+credits {
+			t.Errorf("%s: %s, %q, %q, budget %s", what, after.State, res.Why, res.Ignored, after.Credits.Budget)
+		}
+	}
+	move := func(installation int64) {
+		t.Helper()
+		_, err := s.Apply(ctx, id, sia.Event{ID: fmt.Sprint("moved/", installation), At: at(1),
+			Fact: sia.RepoMoved{Installation: installation, Repo: demo}})
+		must(t, err)
+	}
+	halt(sia.InstallationHalt(3))
+	resume("paused", 0, sia.OnHold)
+	move(4)
+	resume("of another installation", 0, sia.Queued)
+	halt(sia.SuspensionHalt(4))
+	move(5)
+	resume("of another installation, with credits", 5*sia.Credit, sia.Queued)
+	halt(sia.ServerHalt)
+	_, err := db.ExecContext(ctx, `DELETE FROM halts WHERE scope = 'server'`)
+	must(t, err)
+	resume("lifted, but not resumed", 0, sia.Queued)
+	halt(sia.ServerHalt)
+	_, err = db.ExecContext(ctx, `UPDATE halts SET scope = 'installation 5' WHERE scope = 'server'`)
+	must(t, err)
+	resume("lifted, with another in force", 0, sia.OnHold)
 }
 
 func testHeard(t *testing.T, s *fixture) {

@@ -22,7 +22,10 @@ import (
 )
 
 // zelda is in every table that can name a person. Anna is another user, who is kept.
-var zelda = sia.Actor{Login: "Zelda-Q", ID: 77001}
+var (
+	zelda = sia.Actor{Login: "Zelda-Q", ID: 77001}
+	ghost = sia.Actor{Login: "ghost", ID: 10137} // whoever was forgotten
+)
 
 func knowZelda(t *testing.T, s *fixture) sia.TaskID {
 	t.Helper()
@@ -60,6 +63,7 @@ func knowZelda(t *testing.T, s *fixture) sia.TaskID {
 		Answer: "@Zelda-Q: no", At: at(1)}))
 	must(t, s.PutLessons(ctx, demo.ID, lesson.NewTaught(demo.ID, "a", "Use the fake clock, says @Zelda-Q.", zelda,
 		sia.Task{ID: id, Issue: 2}, at(1))))
+	must(t, s.CountLessons(ctx, demo.ID, ratings(id, ghost, zelda)...)) // somebody was forgotten before
 	must(t, s.AppendTurn(ctx, id, 1, 0, 1, []byte(`{"text":"by @Zelda-Q","user":{"login":"zelda-q","id":77001}}`)))
 	must(t, s.AppendTurn(ctx, id, 1, 0, 2, []byte(`{"text":"thanks\nZelda-Q@users.noreply.github.com"}`)))
 	must(t, s.AppendTurn(ctx, id, 1, 0, 3, []byte(
@@ -82,6 +86,16 @@ func knowZelda(t *testing.T, s *fixture) sia.TaskID {
 	return id
 }
 
+// ratings returns the evidence from users' 👍 on a lesson of knowZelda.
+func ratings(id sia.TaskID, by ...sia.Actor) []lesson.Evidence {
+	shown := []string{string(lesson.NewID(demo.ID, "a"))}
+	task := sia.Task{ID: id, Issue: 2, Attempts: []sia.Attempt{{LessonsShown: shown}}}
+	for _, a := range by {
+		task.Ratings = append(task.Ratings, sia.Rating{By: a, Good: true})
+	}
+	return lesson.FeedbackEvidence(task, nil)
+}
+
 // herID matches the id of her account, and no time that contains its digits.
 var herID = regexp.MustCompile(`\b77001\b`)
 
@@ -101,7 +115,7 @@ func testForget(t *testing.T, s *fixture) {
 		t.Errorf("rehearsed %v, done %v", dry.Rows, done.Rows)
 	}
 	for _, table := range []string{"task_events", "tasks", "deliveries", "heard", "lessons", "transcripts", "texts",
-		"decisions", "halts", "acts", "memory_heads", "experiments", "policy_holds"} {
+		"decisions", "halts", "acts", "memory_heads", "experiments", "policy_holds", "lesson_evidence"} {
 		if done.Rows[table] == 0 {
 			t.Errorf("nothing changed in %s: %v", table, done.Rows)
 		}
@@ -127,11 +141,23 @@ func testForget(t *testing.T, s *fixture) {
 			t.Errorf("task %s was %s at version %d, and is %s at %d", was, tasks.State, tasks.Version, now.State, now.Version)
 		}
 	}
-	if by := replayed(t, s, id).AskedBy; by != (sia.Actor{Login: "ghost", ID: 10137}) {
+	if by := replayed(t, s, id).AskedBy; by != ghost {
 		t.Errorf("asked by %+v", by)
 	}
 	if by := replayed(t, s, sia.NewTaskID(demo.ID, 1)).AskedBy; by != anna {
 		t.Errorf("asked by %+v", by)
+	}
+	// Her rating counts once.
+	good := func() float64 {
+		t.Helper()
+		l, err := s.Lesson(ctx, demo.ID, lesson.NewID(demo.ID, "a"))
+		must(t, err)
+		return l.Good
+	}
+	rated := good()
+	must(t, s.CountLessons(ctx, demo.ID, ratings(id, ghost)...))
+	if now := good(); now != rated {
+		t.Errorf("after her rating counted again there is %v for the lesson, before it was %v", now, rated)
 	}
 	if found := search(t, s, demo.ID, "fake clock"); len(found) != 1 {
 		t.Errorf("the lesson is found %d times", len(found))
@@ -382,6 +408,58 @@ func testActs(t *testing.T, s *fixture) {
 	if !slices.ContainsFunc(all, decided) ||
 		!slices.ContainsFunc(all, func(a store.Act) bool { return strings.HasPrefix(a.What, "effect ") }) {
 		t.Errorf("%+v", all)
+	}
+}
+
+// Acts that are read in several batches have the same order, and what SIA wrote. Of two events of a task at one time,
+// the later is listed first.
+func testManyActs(t *testing.T, s *fixture) {
+	ctx := patient(t)
+	id := begin(t, s, 1)
+	w := newScript(t, s)
+	e := run(t, s, w)
+	settle(t, s, e, id, sia.Passed)
+	exhaust(t, s, e)
+	few, err := s.Acts(ctx, store.ActFilter{Login: "sia", Limit: 1000})
+	must(t, err)
+	_, err = storetest.Raw(t, s.url).ExecContext(ctx, fmt.Sprintf(`
+		WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1203)
+		INSERT INTO acts (at, by_login, what, repo_id, detail) SELECT %d + i, 'sia', 'halt', 9, '' FROM n`,
+		s.clock.now().Add(time.Hour).UnixMicro()))
+	must(t, err)
+	for _, c := range []struct{ limit, want int }{{1203 + len(few), 1203 + len(few)}, {500, 500}, {501, 501}} {
+		var all []store.Act
+		must(t, s.EachAct(ctx, store.ActFilter{Login: "sia", Limit: c.limit}, func(a store.Act) error {
+			all = append(all, a)
+			return nil
+		}))
+		descending := slices.IsSortedFunc(all, func(a, b store.Act) int { return b.At.Compare(a.At) })
+		if len(all) != c.want || !descending {
+			t.Errorf("of at most %d there are %d, sorted: %t", c.limit, len(all), descending)
+		}
+		if len(all) > 1203 {
+			if d := cmp.Diff(few, all[1203:]); d != "" {
+				t.Error(d)
+			}
+		}
+	}
+	enough, n := errors.New("enough"), 0
+	if err := s.EachAct(ctx, store.ActFilter{Login: "sia", Limit: 1000}, func(store.Act) error {
+		n++
+		return enough
+	}); !errors.Is(err, enough) || n != 1 {
+		t.Errorf("after %d: %v", n, err)
+	}
+
+	paused, once := begin(t, s, 2), s.clock.now().Add(time.Minute)
+	for i, f := range []sia.Fact{sia.PauseAsked{Reason: "said so"}, sia.Resume{}} {
+		_, err := s.Apply(ctx, paused, sia.Event{ID: fmt.Sprint("at-once-", i), At: once, By: anna, Fact: f})
+		must(t, err)
+	}
+	both, err := s.Acts(ctx, store.ActFilter{Login: "anna", Since: once.Add(-time.Second)})
+	must(t, err)
+	if len(both) != 2 || both[0].What != "resume" || both[1].What != "pause" {
+		t.Errorf("at one time: %+v", both)
 	}
 }
 

@@ -67,7 +67,7 @@ func testEnds(t *testing.T, s *fixture) {
 	must(t, s.RecordCoderOutcome(ctx, racer))
 	second := outcome
 	second.Attempt, second.Coder, second.Failed, second.Resolved = 2, "strong", []string{"fast"}, true
-	second.Changed = true
+	second.Changed, second.Setup = true, "builtin/s"
 	must(t, s.RecordCoderOutcome(ctx, second))
 	got, err := s.CoderOutcomesSince(ctx, 0)
 	must(t, err)

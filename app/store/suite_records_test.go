@@ -137,6 +137,25 @@ func testSettings(t *testing.T, s *fixture) {
 	}
 }
 
+// The number of a dashboard stays when the repository is saved again, as under another name.
+func testDashboards(t *testing.T, s *fixture) {
+	ctx := patient(t)
+	number := func(want int) {
+		t.Helper()
+		if n, err := s.Dashboard(ctx, demo.ID); n != want || err != nil {
+			t.Errorf("issue %d, %v; want %d", n, err, want)
+		}
+	}
+	must(t, s.SaveDashboard(ctx, demo.ID, 7)) // the repository is not known
+	number(0)
+	must(t, s.UpsertInstallation(ctx, store.Installation{ID: 3, Account: "octo"}))
+	must(t, s.UpsertRepository(ctx, store.Repository{Repo: demo, Installation: 3}))
+	number(0)
+	must(t, s.SaveDashboard(ctx, demo.ID, 7))
+	must(t, s.UpsertRepository(ctx, store.Repository{Repo: demo, Installation: 3}))
+	number(7)
+}
+
 // A name is resolved within one installation, to the repository that had it last.
 func testRepositoryNamed(t *testing.T, s *fixture) {
 	ctx := patient(t)

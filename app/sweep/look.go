@@ -157,6 +157,8 @@ func (l *Looker) look(ctx context.Context, t sia.Task, issue, pull github.Issue)
 				err = errors.Join(err, l.checkboxes(ctx, t, sia.Origin{OnIssue: t.Issue, Comment: c.ID}, c.Body))
 			}
 		}
+		// An older comment that was edited since may have a command that was dealt with long ago.
+		comments = slices.DeleteFunc(comments, func(c github.Comment) bool { return c.Written.Before(l.begin(t)) })
 		if err = errors.Join(err, l.intake.Comments(ctx, t, p, comments)); err != nil {
 			return issue, err
 		}

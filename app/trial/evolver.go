@@ -14,6 +14,7 @@ import (
 	"github.com/sia-bot/sia/policies/evolve"
 	"github.com/sia-bot/sia/policies/mine"
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/invalid"
 )
 
 // Tasks reads tasks. [store.Store] implements it. The error wraps [store.ErrNotFound] if a task was deleted.
@@ -121,23 +122,47 @@ func New(d Deps) (*Evolver, error) {
 	return &Evolver{Deps: d}, nil
 }
 
-// Evolve advances every change, and proposes new ones if there is room for improvement.
+// Evolve advances every change, and proposes new ones if there is room for improvement. Each day it begins with another
+// installation.
 func (e *Evolver) Evolve(ctx context.Context) error {
 	err := e.Watch(ctx)
 	installations, listed := e.Store.Installations(ctx)
 	if listed != nil {
 		return errors.Join(err, listed)
 	}
-	for _, in := range installations {
-		if in.Suspended {
-			continue
+	installations = slices.DeleteFunc(installations, func(in store.Installation) bool { return in.Suspended })
+	first := e.today() % max(1, len(installations)) // the model may be too slow for all
+	var ask askTime
+	for _, in := range slices.Concat(installations[first:], installations[:first]) {
+		if e.Author != nil && !ask.isLeft(ctx) {
+			e.Logger.InfoContext(ctx, "changes of policies are proposed for the rest on other days", "from", in.Account)
+			break
 		}
-		if perr := e.proposeIn(ctx, in); perr != nil {
+		if perr := e.proposeIn(ctx, in, &ask); perr != nil {
 			err = errors.Join(err, fmt.Errorf("propose changes of policies for %s: %w", in.Account, perr))
 		}
 	}
 	return err
 }
+
+// askTime is how long a question to the author takes: its time limit, until one was answered.
+type askTime struct{ slowest time.Duration }
+
+// isLeft reports whether there is time for another question. Twice the time of the slowest answer is enough.
+func (a *askTime) isLeft(ctx context.Context) bool {
+	need := authorTimeout
+	if a.slowest > 0 {
+		need = min(need, 2*a.slowest)
+	}
+	deadline, limited := ctx.Deadline()
+	return ctx.Err() == nil && (!limited || time.Until(deadline) >= need)
+}
+
+// took records a question that began at a time.
+func (a *askTime) took(since time.Time) { a.slowest = max(a.slowest, time.Since(since)) }
+
+// today returns the number of the present day.
+func (e *Evolver) today() int { return int(e.Now().Unix() / (24 * 60 * 60)) }
 
 // Watch advances every change, as far as the results of tasks and actions of users allow.
 func (e *Evolver) Watch(ctx context.Context) error {
@@ -251,6 +276,13 @@ func (e *Evolver) version(ctx context.Context, id string, l policies.Layer) (pol
 	}
 	p.Layer = l
 	return p, nil
+}
+
+// isUnusable reports whether a stored version of a policy can't decide any more: it was not kept, or is of an earlier
+// SIA's form.
+func isUnusable(err error) bool {
+	var bad *invalid.File
+	return errors.Is(err, store.ErrNotFound) || errors.As(err, &bad)
 }
 
 // updateComment updates the standing on the pull request, and stores the comment's id.

@@ -158,7 +158,7 @@ func (f *OnGitHub) policyChange(
 		Phase: string(x.Phase), Why: x.Why, Everywhere: !x.Alone, Place: x.Place,
 		Present: [2]int{n.Present.Resolved, n.Present.Tried}, Candidate: [2]int{n.Candidate.Resolved, n.Candidate.Tried},
 		Open: n.Open, E: n.E, Harm: n.Harm, Usual: [2]int{n.Usual, evolve.FewestUsual},
-		Waits: x.Decision == string(policies.TypeEscalate) || set.Policies.Autonomy != sia.AutonomyExperiment,
+		Waits: concernsPeople(x) || set.Policies.Autonomy != sia.AutonomyExperiment,
 	}
 	for _, g := range n.Guards {
 		c.Guards = append(c.Guards,

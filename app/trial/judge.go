@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/app/store"
@@ -24,10 +26,16 @@ const (
 // notOpenedPrefix is the prefix of the reason if GitHub refused to open a pull request.
 const notOpenedPrefix = "its pull request can't be opened: "
 
+// unusable returns the reason for ending a change whose version can't decide any more.
+func unusable(err error) string { return "its version can't be used any more: " + err.Error() }
+
 // open opens the pull request of a change.
 func (e *Evolver) open(ctx context.Context, x store.Experiment) (store.Experiment, error) {
 	candidate, err := e.version(ctx, x.Candidate, policies.Layer(x.Layer))
-	if err != nil {
+	switch {
+	case isUnusable(err):
+		return e.setPhase(ctx, x, store.ExperimentRejected, unusable(err))
+	case err != nil:
 		return x, err
 	}
 	pull, err := e.Forge.Open(ctx, x, candidate.Source)
@@ -57,7 +65,7 @@ func (e *Evolver) awaitApproval(ctx context.Context, x store.Experiment) (store.
 	case pull.ApprovedBy != "":
 		x.ApprovedBy = pull.ApprovedBy
 		x, err = e.setPhase(ctx, x, store.ExperimentRunning, "@"+pull.ApprovedBy+" approved the experiment")
-	case x.Decision == string(policies.TypeEscalate): // escalation affects users, so they decide
+	case concernsPeople(x):
 	case set.Policies.Autonomy == sia.AutonomyExperiment:
 		x, err = e.setPhase(ctx, x, store.ExperimentRunning, "policies.autonomy lets experiments begin by themselves")
 	}
@@ -68,6 +76,19 @@ func (e *Evolver) awaitApproval(ctx context.Context, x store.Experiment) (store.
 		return e.end(ctx, x, store.ExperimentRejected, "nobody approved the experiment")
 	}
 	return e.updateComment(ctx, x)
+}
+
+// concernsPeople reports whether a change may decide when people are asked, or told that SIA gives up: they decide
+// about it themselves, because asking less often makes more tasks count as resolved.
+func concernsPeople(x store.Experiment) bool {
+	switch policies.Type(x.Decision) {
+	case policies.TypeEscalate:
+		return true
+	case policies.TypeRecover:
+		return slices.ContainsFunc([]string{"." + policies.ChoicePerson + ": ", "." + policies.ChoiceAbandon + ": ",
+			".when."}, func(part string) bool { return strings.Contains(x.Change, part) })
+	}
+	return false
 }
 
 // look reads the pull request. done reports that it was merged or closed, and that this was processed.
@@ -120,6 +141,18 @@ func (e *Evolver) judge(ctx context.Context, x store.Experiment) (store.Experime
 	if done || err != nil {
 		return x, err
 	}
+	switch _, err := e.version(ctx, x.Candidate, policies.Layer(x.Layer)); {
+	case isUnusable(err):
+		return e.end(ctx, x, store.ExperimentStopped, unusable(err))
+	case err != nil:
+		return x, err
+	}
+	switch moved, err := e.hasMoved(ctx, x); {
+	case moved:
+		return e.end(ctx, x, store.ExperimentStopped, ErrMoved.Error())
+	case err != nil:
+		return x, err
+	}
 	rows, err := e.settleTasks(ctx, x)
 	if err != nil {
 		return x, err
@@ -138,6 +171,19 @@ func (e *Evolver) judge(ctx context.Context, x store.Experiment) (store.Experime
 		return e.end(ctx, x, store.ExperimentStopped, "no difference was found: "+now.Why)
 	}
 	return e.updateCommentWith(ctx, x, rows)
+}
+
+// hasMoved reports whether somebody changed the policy's file since an experiment began: no task would take part, or
+// its tasks would be compared with those of another version.
+func (e *Evolver) hasMoved(ctx context.Context, x store.Experiment) (bool, error) {
+	set, err := e.Settings.Policies(ctx, x.Installation, x.Place)
+	if err != nil {
+		return false, err
+	}
+	_, stands := set.Find(x.Present)
+	return !stands || slices.ContainsFunc(set.All(), func(p policies.Policy) bool {
+		return p.Layer == policies.Repository && string(p.Decision) == x.Decision && p.Name == x.Name && p.ID() != x.Present
+	}), nil
 }
 
 // end closes the pull request of a change that failed. It posts the reason before. If both fail permanently, as in an

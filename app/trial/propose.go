@@ -39,7 +39,7 @@ func (s subject) file() string {
 }
 
 // proposeIn proposes changes of an installation's policies that have room for improvement.
-func (e *Evolver) proposeIn(ctx context.Context, in store.Installation) error {
+func (e *Evolver) proposeIn(ctx context.Context, in store.Installation, ask *askTime) error {
 	if e.Author == nil {
 		return nil
 	}
@@ -50,7 +50,7 @@ func (e *Evolver) proposeIn(ctx context.Context, in store.Installation) error {
 	var all []error
 	asked := 0
 	for _, s := range subjects {
-		if asked == maxAsksPerRound {
+		if asked == maxAsksPerRound || !ask.isLeft(ctx) {
 			break
 		}
 		why, err := e.proposalBlocker(ctx, s)
@@ -61,7 +61,9 @@ func (e *Evolver) proposeIn(ctx context.Context, in store.Installation) error {
 		}
 		if err == nil {
 			asked++
+			began := time.Now()
 			err = e.requestChanges(ctx, s)
+			ask.took(began)
 		}
 		if err != nil {
 			all = append(all, fmt.Errorf("policy %s: %w", s.policy.Name, err))
@@ -97,8 +99,7 @@ func (e *Evolver) subjects(ctx context.Context, in store.Installation) ([]subjec
 			out = append(out, s)
 		}
 	}
-	today := int(e.Now().Unix() / (24 * 60 * 60))
-	first := maxAsksPerRound * today % max(1, len(out))
+	first := maxAsksPerRound * e.today() % max(1, len(out))
 	return slices.Concat(out[first:], out[:first]), nil
 }
 

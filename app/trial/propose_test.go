@@ -163,6 +163,66 @@ func TestPoliciesTakeTurns(t *testing.T) {
 	}
 }
 
+// asker is an author, and a log, that record for which installation a change is asked for. The time is up then.
+type asker struct {
+	records
+	looked int64
+	asked  []int64
+	timeUp func()
+}
+
+func (a *asker) Record(
+	ctx context.Context, installation, repo int64, policy string, after time.Time,
+) (store.PolicyRecord, error) {
+	a.looked = installation
+	return a.records.Record(ctx, installation, repo, policy, after)
+}
+
+func (a *asker) Propose(
+	context.Context, trial.Material, func(policies.Mutation) error,
+) ([]policies.Mutation, error) {
+	a.asked = append(a.asked, a.looked)
+	a.timeUp()
+	return nil, nil
+}
+
+func (*asker) Name() string { return "slow" }
+
+// If the model is too slow for all installations, each has its day, and no question is begun that can't be answered.
+func TestInstallationsTakeTurns(t *testing.T) {
+	h := newFixture(t, nil, "app")
+	check(t, h.store.UpsertInstallation(t.Context(), store.Installation{ID: 4, Account: "bolt"}))
+	other := sia.Repo{ID: 2, Owner: "bolt", Name: "lib"}
+	check(t, h.store.UpsertRepository(t.Context(), store.Repository{Repo: other, Installation: 4, DefaultBranch: "main"}))
+	check(t, h.store.UpsertInstallation(t.Context(), store.Installation{ID: 5, Account: "core", Suspended: true}))
+	for _, r := range append(h.repos, other) {
+		h.end(t, r, 60, escalate(t))
+	}
+	a := &asker{records: records{h.store}}
+	var err error
+	h.Evolver, err = trial.New(trial.Deps{Store: h.store, Tasks: h.store, Settings: shipped{}, Author: a,
+		Forge: openPulls{}, Log: a, Logger: slog.New(slog.DiscardHandler), Now: func() time.Time { return h.now }})
+	check(t, err)
+	for range 4 {
+		ctx, cancel := context.WithCancel(t.Context())
+		a.timeUp = cancel
+		if err := h.Evolve(ctx); err != nil && !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+		cancel()
+		h.now = h.now.Add(24 * time.Hour)
+	}
+	if len(a.asked) != 4 || a.asked[0] == a.asked[1] || !slices.Equal(a.asked[:2], a.asked[2:]) {
+		t.Errorf("on four days installations %v were served", a.asked)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 7*time.Minute)
+	defer cancel()
+	check(t, h.Evolve(ctx))
+	if len(a.asked) != 4 {
+		t.Errorf("a question is begun in the last minutes: %v", a.asked)
+	}
+}
+
 // A change without a pull request, because GitHub was unavailable, can be stopped.
 func TestDraftIsStopped(t *testing.T) {
 	author, _ := model(t, changes())

@@ -2,7 +2,6 @@ package trial
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -52,6 +51,11 @@ func (e *Evolver) experimentPolicy(
 	ctx context.Context, t sia.Task, x store.Experiment, set *policies.Set, c policies.Context, p policies.Policy,
 ) (policies.Policy, error) {
 	candidate, err := e.version(ctx, x.Candidate, policies.Layer(x.Layer))
+	if isUnusable(err) { // the next round ends the experiment
+		e.Logger.WarnContext(ctx, "a policy on trial decides nothing", "experiment", x.ID, "policy", x.Candidate,
+			"why", err)
+		return p, nil
+	}
 	if err != nil {
 		return p, err
 	}
@@ -83,7 +87,12 @@ func (e *Evolver) guardedPolicy(
 	if err != nil || stands.Candidate || !stands.After {
 		return p, err
 	}
-	return e.version(ctx, x.Present, p.Layer)
+	present, err := e.version(ctx, x.Present, p.Layer)
+	if isUnusable(err) {
+		e.Logger.WarnContext(ctx, "a policy decides nothing more", "experiment", x.ID, "policy", x.Present, "why", err)
+		return p, nil
+	}
+	return present, err
 }
 
 // applyHolds returns the set with substitutes for suppressed versions.
@@ -104,8 +113,9 @@ func (e *Evolver) applyHolds(
 			continue // no longer in force
 		}
 		instead, err := e.version(ctx, h.Instead, all[i].Layer)
-		if errors.Is(err, store.ErrNotFound) {
-			e.Logger.WarnContext(ctx, "a policy that is held back decides, for the one before it was not kept", "policy", h.Bad)
+		if isUnusable(err) {
+			e.Logger.WarnContext(ctx, "a policy that is held back decides, for the one before it can't", "policy", h.Bad,
+				"why", err)
 			continue
 		}
 		if err != nil {

@@ -23,11 +23,11 @@ func (s *site) pauses(r *http.Request, sight store.Visibility) ([]string, error)
 		})
 		switch {
 		case h.Scope == sia.ServerHalt:
-			all = append([]string{render.HaltSentence(h.Reason, h.Scope)}, all...)
+			all = append([]string{render.HaltSentence(h.Reason, h.Scope, h.Actor().Operator)}, all...)
 		case i >= 0 && h.Scope == sia.RepositoryHalt(repos[i].ID):
-			all = append(all, repos[i].String()+": "+render.HaltSentence(h.Reason, h.Scope))
+			all = append(all, repos[i].String()+": "+render.HaltSentence(h.Reason, h.Scope, h.Actor().Operator))
 		case i >= 0:
-			all = append(all, repos[i].Owner+": "+render.HaltSentence(h.Reason, h.Scope))
+			all = append(all, repos[i].Owner+": "+render.HaltSentence(h.Reason, h.Scope, h.Actor().Operator))
 		}
 	}
 	return all, err
@@ -38,7 +38,7 @@ func (s *site) pauseOf(r *http.Request, t sia.Task) (string, error) {
 	halts, err := s.From.Halts(r.Context())
 	for _, h := range halts {
 		if slices.Contains(sia.HaltScopes(t.Installation, t.Repo.ID), h.Scope) {
-			return render.HaltSentence(h.Reason, h.Scope), err
+			return render.HaltSentence(h.Reason, h.Scope, h.Actor().Operator), err
 		}
 	}
 	return "", err

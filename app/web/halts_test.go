@@ -15,7 +15,7 @@ func TestPagesSayWhatIsPaused(t *testing.T) {
 	s := world(t)
 	h := pages(t, s, &doer{})
 	for _, halt := range []store.Halt{
-		{Scope: sia.RepositoryHalt(bookings.ID), Reason: "everything in this repository is paused: @ada said so"},
+		{Scope: sia.RepositoryHalt(bookings.ID), By: "ada", Reason: "everything in this repository is paused: @ada said so"},
 		{Scope: sia.RepositoryHalt(vault.ID), Reason: "the vault is shut"}} {
 		_, err := s.Halt(t.Context(), halt)
 		ok(t, err)

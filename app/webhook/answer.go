@@ -31,7 +31,7 @@ func (in *Intake) answerWithoutTask(ctx context.Context, intent sia.Intent, set 
 	if h, is, err := in.Store.HaltOver(ctx, intent.Installation, intent.Repo.ID); err != nil {
 		return err
 	} else if is {
-		halted = render.HaltLine(h.Reason, h.Scope)
+		halted = render.HaltLine(h.Reason, h.Scope, h.Actor().Operator)
 	}
 	text, obeyed := render.NoTask(set, halted), false
 	if q, ok := e.Fact.(sia.Query); ok && q.Topic == "say" {

@@ -12,8 +12,8 @@ import (
 
 // Dashboards updates the dashboard issues.
 type Dashboards interface {
-	// Refresh writes the current state to a repository's dashboard.
-	Refresh(ctx context.Context, installation int64, repo sia.Repo) error
+	// Refresh writes the current state to a repository's dashboard; issue is the one that an event is about.
+	Refresh(ctx context.Context, installation int64, repo sia.Repo, issue int) error
 	// Closed explains on a dashboard what closing it means.
 	Closed(ctx context.Context, installation int64, repo sia.Repo, issue int, event string) error
 }
@@ -62,9 +62,10 @@ func readBoard(e *gh.IssuesEvent, r meta) ([]sia.Intent, *administration) {
 	return intents, admin
 }
 
-// isBoard reports whether an issue is a dashboard.
-func isBoard(i *gh.Issue, r meta) bool {
-	return i.GetUser().GetLogin() == r.slug+"[bot]" && render.IsBoard(i.GetBody())
+// isBoard reports whether an issue is a dashboard. before is its text before an edit, which may have removed its
+// marker.
+func isBoard(i *gh.Issue, r meta, before string) bool {
+	return i.GetUser().GetLogin() == r.slug+"[bot]" && (render.IsBoard(i.GetBody()) || render.IsBoard(before))
 }
 
 // updateBoard updates a dashboard after a change to it.
@@ -72,5 +73,5 @@ func (in *Intake) updateBoard(ctx context.Context, a administration) error {
 	if b := a.board; b.closed != "" {
 		return in.Dashboards.Closed(ctx, a.installation, b.repo, b.issue, b.closed)
 	}
-	return in.Dashboards.Refresh(ctx, a.installation, a.board.repo)
+	return in.Dashboards.Refresh(ctx, a.installation, a.board.repo, a.board.issue)
 }

@@ -45,19 +45,38 @@ func (in *Intake) halt(ctx context.Context, intent sia.Intent) (answer sia.Query
 		Login: e.By.Login, Answer: text, At: in.Now()})
 }
 
+// operatorHalt returns the operator's halt of a scope, if by is somebody else, who can't change or lift it.
+func (in *Intake) operatorHalt(
+	ctx context.Context, scope sia.HaltScope, by sia.Actor,
+) (h store.Halt, is bool, err error) {
+	halts, err := in.Store.Halts(ctx)
+	for _, h := range halts {
+		if h.Scope == scope && h.Actor().Operator && !by.Operator {
+			return h, true, err
+		}
+	}
+	return h, false, err
+}
+
 func (in *Intake) haltAll(ctx context.Context, e sia.Event, f sia.PauseAsked) (string, bool, error) {
+	if h, is, err := in.operatorHalt(ctx, f.Scope, e.By); err != nil || is {
+		return render.HaltLine(h.Reason, h.Scope, true), false, err
+	}
 	tasks, err := in.Store.Halt(ctx, store.Halt{Scope: f.Scope, By: e.By.Login, Reason: f.Reason, At: in.Now()})
 	return render.Halted(tasks), true, err
 }
 
 func (in *Intake) liftAll(ctx context.Context, intent sia.Intent, f sia.Resume) (string, bool, error) {
+	if h, is, err := in.operatorHalt(ctx, f.Scope, intent.Event.By); err != nil || is {
+		return render.StillHalted(h.Reason, h.Scope, true), false, err
+	}
 	tasks, known, err := in.Store.Lift(ctx, f.Scope, intent.Event.By.Login, in.Now())
 	if err != nil {
 		return "", false, err
 	}
 	left, halted, err := in.Store.HaltOver(ctx, intent.Installation, intent.Repo.ID)
 	if err != nil || halted {
-		return render.StillHalted(left.Reason, left.Scope), false, err
+		return render.StillHalted(left.Reason, left.Scope, left.Actor().Operator), false, err
 	}
 	return render.Lifted(tasks, known), known, nil
 }

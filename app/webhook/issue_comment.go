@@ -29,11 +29,11 @@ func readIssueComment(payload any, r meta) ([]sia.Intent, *administration) {
 	}
 	switch e.GetAction() {
 	case "created":
-		return answerBoardStarts(FromComment(in, c2, r.slug), isBoard(e.GetIssue(), r)), nil
+		return answerBoardStarts(FromComment(in, c2, r.slug), isBoard(e.GetIssue(), r, "")), nil
 	case "edited":
 		if !c2.ByApp {
 			all := fromEdit(FromComment(in, c2, r.slug), c2.Body, r.slug, e.GetChanges().GetBody(), c.GetUser().GetLogin())
-			return answerBoardStarts(all, isBoard(e.GetIssue(), r)), nil
+			return answerBoardStarts(all, isBoard(e.GetIssue(), r, "")), nil
 		}
 		if _, marked := render.ParseMarker(c2.Body); c2.ByApp && marked {
 			in.Refs = []string{sia.IssueRef(c2.Issue)}
@@ -64,14 +64,19 @@ func fromEdit(says []sia.Intent, body, slug string, was *gh.EditBody, author str
 	if !addressed || was == nil || line == before {
 		return nil
 	}
-	sum := sha256.Sum256([]byte(line))
 	for i := range says {
 		if author != says[i].Event.By.Login {
 			return nil
 		}
-		says[i].EditID = fmt.Sprintf("%s/%x", says[i].Event.ID, sum[:4])
+		says[i].EditID = editID(says[i].Event.ID, line)
 	}
 	return says
+}
+
+// editID returns the id of the event of an edited comment with a command, for one of its events before the edit.
+func editID(event, line string) string {
+	sum := sha256.Sum256([]byte(line))
+	return fmt.Sprintf("%s/%x", event, sum[:4])
 }
 
 // Comment is the part of a new comment that matters here.

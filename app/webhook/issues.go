@@ -16,7 +16,7 @@ func readIssues(payload any, r meta) ([]sia.Intent, *administration) {
 	if !ok || e.GetIssue() == nil || e.GetIssue().IsPullRequest() {
 		return nil, nil
 	}
-	if isBoard(e.GetIssue(), r) {
+	if isBoard(e.GetIssue(), r, e.GetChanges().GetBody().GetFrom()) {
 		return readBoard(e, r)
 	}
 	n := e.GetIssue().GetNumber()

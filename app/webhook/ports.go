@@ -15,6 +15,7 @@ type Store interface {
 	Apply(ctx context.Context, id sia.TaskID, e sia.Event) (sia.Result, error)
 	Events(ctx context.Context, id sia.TaskID) ([]store.EventRecord, error)
 	Halt(ctx context.Context, h store.Halt) (tasks int, err error)
+	Halts(ctx context.Context) ([]store.Halt, error)
 	HaltOver(ctx context.Context, installation, repo int64) (store.Halt, bool, error)
 	Heard(ctx context.Context, repo int64, event string) (h store.Heard, err error)
 	HeardSince(ctx context.Context, repo int64, issue int, login string, since time.Time) ([]store.Heard, error)

@@ -1,6 +1,8 @@
 package webhook
 
 import (
+	"time"
+
 	gh "github.com/google/go-github/v66/github"
 
 	"github.com/sia-bot/sia/sia"
@@ -36,8 +38,11 @@ func readPullRequest(payload any, r meta) ([]sia.Intent, *administration) {
 		in.Bot = false
 		in.Event.Fact = sia.Retargeted{Base: p.GetBase().GetRef(), SHA: sia.SHA(p.GetBase().GetSHA())}
 	case "closed":
-		in.Bot = false // merge queues and other bots merge and close, too
-		in.Event.Fact = sia.PullClosed{Merged: p.GetMerged(), Head: sia.SHA(p.GetHead().GetSHA()),
+		in.Bot = false              // merge queues and other bots merge and close, too
+		if p.GetState() == "open" { // as it was before, so that it has changed since
+			in.Changed = in.Changed.Add(time.Second)
+		}
+		in.Event.Fact = sia.PullClosed{Merged: p.GetMerged() || p.MergedAt != nil, Head: sia.SHA(p.GetHead().GetSHA()),
 			ClosedAt: p.GetClosedAt().Time}
 	case "reopened":
 		in.Bot = false

@@ -169,11 +169,16 @@ func (t *intentRun) dropStale(ctx context.Context) (ended bool, err error) {
 		now, err := repo.Pull(ctx, on.OnIssue)
 		return err == nil && !now.UpdatedAt.Before(t.intent.Changed) && now.Draft != f.Draft, err
 	case sia.BranchMoved:
-		if !t.targets[0].current.HadHead(f.SHA) {
-			return false, nil // a gate's look corrects it
-		}
+		current := t.targets[0].current
 		now, err := repo.Pull(ctx, on.OnIssue)
-		return err == nil && !now.UpdatedAt.Before(t.intent.Changed) && now.HeadSHA != string(f.SHA), err
+		if err != nil || now.UpdatedAt.Before(t.intent.Changed) || now.HeadSHA == string(f.SHA) {
+			return false, err
+		}
+		if current.HadHead(f.SHA) {
+			return true, nil
+		}
+		isAt, err := repo.IsAt(ctx, current.Branch, f.SHA) // GitHub tells seconds, so the pull request may lag behind it
+		return err == nil && !isAt, err
 	case sia.Edited:
 		if on.Comment != 0 || on.OnIssue != t.targets[0].current.Issue { // it may tick a box of a question
 			return false, nil
@@ -211,7 +216,37 @@ func (t *intentRun) dropStale(ctx context.Context) (ended bool, err error) {
 	if !lags && !isCurrent(now) {
 		return true, nil
 	}
+	if err := t.readClosing(ctx, repo); err != nil {
+		return false, err
+	}
 	return false, t.awaitReopening()
+}
+
+// mergeLag is the wait before a pull request is read again that GitHub still shows open after it was closed.
+const mergeLag = 10 * time.Second
+
+// readClosing reads how a pull request was closed if its delivery says that it was not merged: a delivery may show the
+// pull request as it was before its merge. SIA's own looks have read it.
+// https://github.com/rocq-prover/bot/issues/255
+func (t *intentRun) readClosing(ctx context.Context, repo *github.Repo) error {
+	f, closes := t.intent.Event.Fact.(sia.PullClosed)
+	if !closes || f.Merged || t.intent.Changed.IsZero() {
+		return nil
+	}
+	now, err := repo.Pull(ctx, t.intent.Event.Origin.OnIssue)
+	if err != nil {
+		return err
+	}
+	if now.State == "open" {
+		return &sia.Error{Op: "end the task", RetryAfter: mergeLag,
+			Message: "GitHub still shows the pull request open, which was closed"}
+	}
+	f = sia.PullClosed{Merged: now.Merged, Head: sia.SHA(now.HeadSHA), ClosedAt: now.ClosedAt}
+	t.intent.Event.Fact, t.intent.Changed = f, now.ClosedAt
+	for i := range t.targets {
+		t.targets[i].event.Fact = f
+	}
+	return nil
 }
 
 // awaitReopening returns an error that delays the end of a pull request that somebody may open again at once.
@@ -459,7 +494,7 @@ func (t *intentRun) halted(ctx context.Context) (string, error) {
 	if err != nil || !is {
 		return "", err
 	}
-	return strings.TrimRight(h.Reason, ".") + "; " + h.Scope.LiftedBy(), nil
+	return strings.TrimRight(h.Reason, ".") + "; " + h.Scope.LiftedBy(h.Actor().Operator), nil
 }
 
 // apply applies the event to its tasks, or answers a command that has none.

@@ -156,7 +156,7 @@ func (w *startWorker) pauseIfHalted(ctx context.Context, t sia.Task, f sia.Effec
 	if err != nil || !halted {
 		return false, err
 	}
-	_, err = w.Store.Apply(ctx, t.ID, sia.Event{ID: "halted/" + f.Key, At: w.Now(), By: sia.Actor{Login: h.By},
+	_, err = w.Store.Apply(ctx, t.ID, sia.Event{ID: "halted/" + f.Key, At: w.Now(), By: h.Actor(),
 		Fact: sia.PauseAsked{Reason: h.Reason, Scope: h.Scope}})
 	return true, err
 }

@@ -91,7 +91,7 @@ func (w *decisionWorker) decideNow(
 	if err != nil {
 		return sia.Decision{}, err
 	}
-	d, p, err := w.Decider.Decide(ctx, set, t, f, language, candidates(coders))
+	d, p, err := w.Decider.Decide(ctx, set, t, f, language, candidates(t, coders))
 	if err != nil {
 		return d, err
 	}

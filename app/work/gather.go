@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/app/github"
@@ -127,6 +128,9 @@ const maxUnmerged = 10
 func (e *headEvidence) setRules(t sia.Task, required github.Requirements) {
 	e.in.Required, e.in.RequiredKnown = required.All, required.Known
 	e.merge.Behind = e.merge.Behind || required.Strict && e.merge.Base != "" && e.merge.Base != string(t.BaseSHA)
+	if t.Contains(sia.SHA(e.merge.Base)) { // GitHub has not computed it anew
+		e.merge.Conflicts, e.merge.Behind = false, false
+	}
 	if slices.Contains(required.Others, "merge_queue") {
 		e.merge.Blocked = nil // a merge without the queue is
 	}
@@ -191,7 +195,8 @@ func (e *headEvidence) setBase(look github.Look) {
 // taskInput returns the part of the gate's input that comes from the task.
 func taskInput(t sia.Task, now time.Time) gate.Input {
 	return gate.Input{
-		Now: now, Settings: t.Settings.Checks, Since: t.Gate.Since, Reruns: t.Gate.Reruns, Doubted: t.Gate.Doubted,
+		Now: now, Settings: t.Settings.Checks, Since: t.Gate.Since, Reruns: t.Gate.Reruns,
+		Unrepeatable: t.Gate.Unrepeatable, Doubted: t.Gate.Doubted,
 		Accepted: slices.Contains(t.Accepted, t.Head), Weighing: currentWeighing(t), ByPerson: t.HeadBy != (sia.Actor{}),
 		Waived: t.Waived, Vouched: t.Vouched, Tests: gate.TestsOf(t),
 		Issue: t.Title + "\n\n" + t.Body, BaseBranch: t.BaseBranch,
@@ -285,7 +290,11 @@ func (w *checkWorker) fetchNeeds(ctx context.Context, t sia.Task, e *headEvidenc
 		}
 	}
 	if len(needs.Files) > 0 {
-		if e.in.Files, err = w.branch.readWorkflows(ctx, t, needs.Files); err != nil {
+		if e.in.Files, err = w.branch.readWorkflows(ctx, t, t.Head, needs.Files); err != nil {
+			return err
+		}
+		folders := slices.DeleteFunc(slices.Clone(needs.Files), func(p string) bool { return !strings.HasSuffix(p, "/") })
+		if e.in.BaseFiles, err = w.branch.readWorkflows(ctx, t, t.BaseSHA, folders); err != nil {
 			return err
 		}
 		if slices.ContainsFunc(e.in.Files, gate.File.ByPaths) {

@@ -49,7 +49,7 @@ func (w *surfaceWorker) reply(ctx context.Context, t sia.Task, f sia.Effect) (si
 	if h, is, err := w.Store.HaltOver(ctx, t.Installation, t.Repo.ID); err != nil {
 		return nil, err
 	} else if is {
-		halted = render.HaltLine(h.Reason, h.Scope)
+		halted = render.HaltLine(h.Reason, h.Scope, h.Actor().Operator)
 	}
 	text := render.Reply(t, f.Content, w.Links, status, halted, moves, decisions)
 	if f.Thread != 0 {

@@ -35,7 +35,12 @@ func (w *checkWorker) rerun(ctx context.Context, t sia.Task, f sia.Effect) (sia.
 			again = append(again, r)
 		}
 	}
-	return sia.Done{}, repo.Actions.RerunChecks(ctx, again)
+	got, err := repo.Actions.RerunChecks(ctx, again)
+	if err != nil || len(got.Refused) == 0 {
+		return sia.Done{}, err
+	}
+	return sia.RerunRefused{SHA: f.SHA, Runs: got.Refused, Reason: got.Why.Error(),
+		Some: got.Accepted > 0}, nil
 }
 
 // wasRerun reports whether a job was re-run: its workflow run has a later attempt.

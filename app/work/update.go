@@ -17,7 +17,7 @@ import (
 const maxConflicts = 50
 
 // update merges the base branch into the task's branch. If they conflict, nothing is pushed: the next attempt gets both
-// sides.
+// sides. GitHub may say that they conflict although the branch contains the base.
 func (w *branchWorker) update(ctx context.Context, t sia.Task, f sia.Effect) (sia.Fact, error) {
 	out := sia.Updated{From: f.SHA}
 	if f.SHA != t.Head {
@@ -37,6 +37,10 @@ func (w *branchWorker) update(ctx context.Context, t sia.Task, f sia.Effect) (si
 		return nil, err
 	}
 	if out.Conflicts = conflicts(merged); len(out.Conflicts) > 0 {
+		return out, nil
+	}
+	if merged.SHA == string(t.Head) {
+		out.Contained = true
 		return out, nil
 	}
 	on, err := w.pushCommit(ctx, t, onto, merged.SHA, string(t.Head))

@@ -360,11 +360,12 @@ func (cs Coders) Allowed(set sia.Settings) []Coder {
 	return own
 }
 
-// candidates converts coders to the candidates of a policy.
-func candidates(coders []Coder) []coder.Candidate {
+// candidates converts coders to the candidates of a policy for a task.
+func candidates(t sia.Task, coders []Coder) []coder.Candidate {
 	out := make([]coder.Candidate, len(coders))
 	for i, c := range coders {
-		out[i] = coder.Candidate{Coder: c.Name, Cost: c.Cost, Prior: c.Prior, Known: c.Known}
+		out[i] = coder.Candidate{Coder: c.Name, Cost: c.Cost, Prior: c.Prior, Known: c.Known,
+			Agent: c.Agent(t.Settings.Agent).Name()}
 	}
 	return out
 }

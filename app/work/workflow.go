@@ -46,9 +46,11 @@ func (w *branchWorker) workflowFiles(
 // maxWorkflows limits the workflow files that are read in addition to those requested by name.
 const maxWorkflows = 50
 
-// readWorkflows reads workflow files at the head, and the files of the repository that they call. A path that ends in /
+// readWorkflows reads workflow files of a commit, and the files of the repository that they call. A path that ends in /
 // means all files of a folder.
-func (w *branchWorker) readWorkflows(ctx context.Context, t sia.Task, paths []string) ([]gate.File, error) {
+func (w *branchWorker) readWorkflows(
+	ctx context.Context, t sia.Task, sha sia.SHA, paths []string,
+) ([]gate.File, error) {
 	files := make([]gate.File, 0, len(paths))
 	most := len(paths) + maxWorkflows
 	add := func(path string) {
@@ -59,7 +61,7 @@ func (w *branchWorker) readWorkflows(ctx context.Context, t sia.Task, paths []st
 	for i := 0; i < len(paths); i++ { // paths grows
 		path := paths[i]
 		if folder, is := strings.CutSuffix(path, "/"); is {
-			in, err := w.mirror(t).Files(ctx, string(t.Head), folder)
+			in, err := w.mirror(t).Files(ctx, string(sha), folder)
 			if err != nil {
 				return nil, fmt.Errorf("list the workflows: %w", err)
 			}
@@ -68,7 +70,7 @@ func (w *branchWorker) readWorkflows(ctx context.Context, t sia.Task, paths []st
 			}
 			continue
 		}
-		content, err := w.mirror(t).ReadFile(ctx, string(t.Head), path, oldLimit)
+		content, err := w.mirror(t).ReadFile(ctx, string(sha), path, oldLimit)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			files = append(files, gate.File{Path: path, Gone: true})

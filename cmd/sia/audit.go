@@ -36,11 +36,7 @@ func (c *auditCmd) Run(e *cli.Env) error {
 		if err != nil {
 			return err
 		}
-		acts, err := s.Acts(e.Ctx, store.ActFilter{Login: c.Person, Repo: repo,
-			Since: c.Since.resolve(time.Now()), Limit: c.Limit})
-		if err != nil {
-			return err
-		}
+		filter := store.ActFilter{Login: c.Person, Repo: repo, Since: c.Since.resolve(time.Now()), Limit: c.Limit}
 		repos, err := s.Repositories(e.Ctx, 0)
 		if err != nil {
 			return err
@@ -50,12 +46,11 @@ func (c *auditCmd) Run(e *cli.Env) error {
 			names[r.ID] = r.String()
 		}
 		if c.Output == "json" {
-			for _, a := range acts {
-				if err := e.JSONLine(auditLine{a, names[a.Repo]}); err != nil {
-					return err
-				}
-			}
-			return nil
+			return s.EachAct(e.Ctx, filter, func(a store.Act) error { return e.JSONLine(auditLine{a, names[a.Repo]}) })
+		}
+		acts, err := s.Acts(e.Ctx, filter)
+		if err != nil {
+			return err
 		}
 		err = cli.List(e, c.Format, acts, "nothing was done; name an earlier time with --since, or leave the filters out",
 			[]string{"TIME", "WHO", "WHAT", "WHERE", "WHAT FOLLOWED"}, func(t cli.Table, a store.Act) {

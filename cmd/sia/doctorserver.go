@@ -66,6 +66,10 @@ func (c *doctorServerCmd) checkAll(e *cli.Env, within time.Duration) (all []doct
 	}
 	all = append(all, stored...)
 	all = append(all, misspelledVariables(os.Environ(), config.AgentEnv)...)
+	if settings := config.Unmasked(); len(settings) > 0 {
+		all = append(all, doctorFinding{What: "secrets", OK: true, Detail: "not masked in what SIA writes, since ordinary " +
+			"text has such values: " + strings.Join(settings, ", ")})
+	}
 	role := doctorFinding{What: "role", OK: true, Detail: config.Roles.String()}
 	if len(config.Roles) > 0 {
 		role.Detail += "; other servers of the same database have the rest"
@@ -221,7 +225,7 @@ func (c *doctorServerCmd) checkDatabase(ctx context.Context, e *cli.Env, onRunne
 	all = append(all, runners...)
 	for _, h := range halts {
 		all = append(all, doctorFinding{What: "paused", OK: true, Weaker: true, Detail: h.Reason + ", since " +
-			h.At.Local().Format(time.DateTime), Fix: h.Scope.LiftedBy()})
+			h.At.Local().Format(time.DateTime), Fix: h.Scope.LiftedBy(h.Actor().Operator)})
 	}
 	return all
 }

@@ -80,14 +80,21 @@ func setUpFirst(e *cli.Env, config app.Config, o *app.Options) (_ app.Config, re
 	}()
 	fmt.Fprintf(e.Err, "No GitHub App is configured. To register one, open on this machine:\n  http://%s%s\n",
 		front.PrivateAddr(), setup.Path)
-	if o.Invited != nil {
-		fmt.Fprintf(e.Err, "or, from elsewhere, this address, which lets one browser in:\n  %s%s\n",
+	printLink := func(words string) {
+		fmt.Fprintf(e.Err, "%s, which lets one browser in and is valid for two hours:\n  %s%s\n", words,
 			strings.TrimRight(config.PublicURL, "/"), o.Invited.Link())
+	}
+	if o.Invited != nil {
+		printLink("or, from elsewhere, this address")
 	}
 	e.Logger.InfoContext(e.Ctx, "waiting for set-up", "webhooks", front.Addr().String()+"/webhook", "setup",
 		"http://"+front.PrivateAddr().String()+setup.Path)
 	made, err := app.SetUp(e.Ctx, config, app.SetUpOptions{Front: front, Invitation: o.Invited, Serves: true,
-		Logger: e.Logger, Now: time.Now})
+		NewLink: func() { printLink("The last address has expired. Set-up has another one") },
+		Logger:  e.Logger, Now: time.Now})
+	if o.Invited != nil {
+		o.Invited.Drop()
+	}
 	if e.Ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return config, false, nil
 	}

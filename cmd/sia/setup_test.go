@@ -210,7 +210,7 @@ func TestSetUpInABrowser(t *testing.T) {
 		s := newSetUp(browser, t, false, "--listen", at, "--public-url", public)
 		link := found(t, s.log, `(http://\S+/setup\?token=\S+)`)
 		early := newSurfer(t)
-		if early.open(public + "/tasks"); !strings.Contains(early.body, "open the link on its terminal") {
+		if early.open(public + "/tasks"); !strings.Contains(early.body, "open the last link on its terminal") {
 			t.Errorf("a page, before set-up: %d %s", early.code, early.body)
 		}
 		s.open(link)

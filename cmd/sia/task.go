@@ -71,7 +71,7 @@ func (c *taskShowCmd) Run(e *cli.Env) error {
 		if h, is, err := s.HaltOver(e.Ctx, t.Installation, t.Repo.ID); err != nil {
 			return err
 		} else if is {
-			halted = render.HaltSentence(h.Reason, h.Scope)
+			halted = render.HaltSentence(h.Reason, h.Scope, h.Actor().Operator)
 		}
 		if out.Limited, err = limited(e, s, t); err != nil {
 			return err

@@ -45,7 +45,7 @@ func (c *taskListCmd) Run(e *cli.Env) error {
 		}
 		for _, h := range halts {
 			if c.Output != "json" {
-				e.Linef("%s %s", e.Style.Amber("paused:"), render.HaltSentence(h.Reason, h.Scope))
+				e.Linef("%s %s", e.Style.Amber("paused:"), render.HaltSentence(h.Reason, h.Scope, h.Actor().Operator))
 			}
 		}
 		var all []shownTask

@@ -21,6 +21,8 @@ type Candidate struct {
 	Prior float64 // prior share of tasks that it resolves alone, 0–1, from a table; 0: unknown
 	// Known is the name of its model in the table; empty: not in the table.
 	Known string `json:",omitempty"`
+	// Agent is the agent and the first model of its configuration; empty: unknown. It decides nothing.
+	Agent string `json:",omitempty"`
 	// Imported has outcomes from other installations; zero: none. It counts only if Prior is known.
 	Imported Tally `json:",omitzero"`
 }

@@ -20,6 +20,7 @@ type assessed struct {
 	requirement
 	exhausted bool // it needs another re-run, but had the maximum number
 	form      bool // it is blocked by the pull request's form, or because its service forbids it to run
+	final     bool // it has no result, and nobody can run it again
 	held      bool // it was skipped and does not count as green, because a job that it needs is not green
 	missed    bool // it was skipped but should have run
 	follows   bool // it only aggregates jobs that it needs, and is not green because of them
@@ -45,7 +46,7 @@ func assess(f *facts, r *requirements) *assessment {
 // obstacle returns the check as an obstacle that a person has to remove, with more of the reason.
 func (c *assessed) obstacle(more string) sia.Obstacle {
 	return sia.Obstacle{Check: c.label, Reason: c.why + more, URL: c.url, Absent: c.missed, Missed: c.missed,
-		Waivable: c.form}
+		Waivable: c.form || c.final}
 }
 
 // runningIn returns the names of the checks of a workflow run that have not ended and are not overdue.

@@ -145,14 +145,17 @@ func (a *assessment) awaitLater() {
 func (a *assessment) limitReruns() {
 	for _, c := range a.checks {
 		gaveUp := c.run.Conclusion == "cancelled" || c.run.Conclusion == "stale"
+		no, final := a.facts.notRerun(c.check)
 		switch {
+		case c.outcome == blocked && c.wasGivenUp() && final && !a.facts.Afterwards:
+			a.leaveTo(c, no, final)
 		case c.outcome != toRerun || a.facts.Afterwards && gaveUp:
 		case a.facts.Afterwards: // nothing is run again
 			c.outcome = red
 		case !c.required:
-		case !c.canRerun():
+		case no != "":
 			c.outcome = blocked
-			c.why += ", and GitHub lets only its own app and people run it again"
+			a.leaveTo(c, no, final)
 		case a.facts.Reruns >= sia.MaxReruns:
 			c.outcome, c.exhausted = red, true
 			if c.flaky || c.app == workflowApp || gaveUp {
@@ -160,5 +163,18 @@ func (a *assessment) limitReruns() {
 			}
 			c.why += fmt.Sprintf("; it was run again %d times already", a.facts.Reruns)
 		}
+	}
+}
+
+// wasGivenUp reports whether a check is a workflow run that ended without a result.
+func (c *assessed) wasGivenUp() bool {
+	return c.app == workflowApp && (c.workflow.Conclusion == "cancelled" || c.workflow.Conclusion == "stale")
+}
+
+// leaveTo leaves a check that SIA can't run again to a person, who may waive it if nobody can run it.
+func (a *assessment) leaveTo(c *assessed, why string, final bool) {
+	c.why += ", and " + why
+	if c.final = final; final && a.facts.waived(c.check) {
+		c.required, c.why = false, "a person said to go on without it"
 	}
 }

@@ -65,6 +65,7 @@ type check struct {
 	said           string // a status's description, for people
 	outcome        outcome
 	flaky          bool // it was green and red on this commit
+	outdid         bool // it replaced a red check of an earlier run of its workflow
 	why            string
 	job            int64     // of a workflow run: the job to re-run with it; 0: none
 	last           time.Time // time of the newest event of its runs
@@ -119,7 +120,7 @@ func (c commit) checks() []check {
 	for _, s := range newest {
 		out = append(out, statusCheck(s))
 	}
-	out = withoutReplaced(out)
+	out, outdone := withoutReplaced(out)
 	jobs := map[int64][]check{} // by workflow run
 	for _, o := range out {
 		if id := o.run.WorkflowRun; id != 0 {
@@ -127,7 +128,7 @@ func (c commit) checks() []check {
 		}
 	}
 	for _, w := range c.workflows {
-		if found, ok := c.workflowCheck(w, jobs[w.ID]); ok {
+		if found, ok := c.workflowCheck(w, jobs[w.ID]); ok && !(outdone[w.ID] && w.Status == "completed") {
 			out = append(out, found)
 		}
 	}
@@ -214,8 +215,7 @@ func newCheck(k criterion, rs []Run, n Run, w *Workflow) check {
 	}
 	switch {
 	case c.outcome == green && failed:
-		c.flaky = true
-		c.why = "flaky: failed before, and passes now, on the same commit"
+		c.flaky, c.why = true, flakyGreen
 	case c.outcome == red && passed:
 		c.outcome, c.flaky = toRerun, true
 		c.why = "flaky: passed before, and fails now, on the same commit"
@@ -224,6 +224,9 @@ func newCheck(k criterion, rs []Run, n Run, w *Workflow) check {
 	}
 	return c
 }
+
+// flakyGreen is the reason of a check that was red and is green.
+const flakyGreen = "flaky: failed before, and passes now, on the same commit"
 
 // concluded returns the outcome of one run by its status and conclusion, and the reason.
 func concluded(r Run) (outcome, string) {
@@ -315,7 +318,7 @@ func (c commit) workflowCheck(w Workflow, jobs []check) (check, bool) {
 		out.outcome, out.why = running, "has not finished"
 	case w.Conclusion == "success" || w.Conclusion == "neutral" || w.Conclusion == "skipped":
 		return check{}, false
-	case w.Conclusion == "cancelled" && c.replaced(w):
+	case w.Conclusion == "cancelled" && c.replaced(w), w.Conclusion != "cancelled" && c.succeededLater(w):
 		return check{}, false
 	case w.Conclusion == "cancelled":
 		out.outcome, out.why = blocked, "was cancelled"+early
@@ -352,10 +355,22 @@ func (c check) source() string {
 	return "app " + c.app
 }
 
-// canRerun reports whether SIA can re-run a check: only jobs of GitHub Actions. GitHub forbids it for the check runs of
-// other apps, and those that a workflow creates through the API belong to another app, too.
+// notRerun returns why SIA can't run a check again, and whether nobody can; empty if SIA can. GitHub forbids it for the
+// check runs of other apps, and those that a workflow creates through the API belong to another app, too. It runs no
+// workflow again that it generated, and it may refuse others.
 // https://docs.github.com/en/rest/checks/runs#rerequest-a-check-run--status-codes
-func (c check) canRerun() bool { return c.workflowRun() != 0 }
+// https://github.com/github/codeql-action/issues/3465
+func (f *facts) notRerun(c check) (why string, final bool) {
+	switch {
+	case c.workflowRun() == 0:
+		return "GitHub lets only its own app and people run it again", false
+	case c.workflow != nil && c.workflow.isDynamic():
+		return "GitHub lets nobody run it again; a new commit starts it", true
+	case slices.Contains(f.Unrepeatable, c.workflowRun()):
+		return "GitHub refused to run it again", true
+	}
+	return "", false
+}
 
 // runUnfinished reports whether a check's workflow run has not completed: GitHub re-runs none of its jobs before that.
 // https://docs.github.com/en/rest/actions/workflow-runs#re-run-failed-jobs-from-a-workflow-run

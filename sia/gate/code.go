@@ -112,6 +112,5 @@ func (f *facts) isUnknown(c check) bool {
 // Copilot's reviews: it is not a file of the repository, and runs no code of it.
 // https://docs.github.com/en/code-security/concepts/code-scanning/codeql/about-code-scanning-with-codeql
 func (w Workflow) isDynamic() bool {
-	_, path := w.file()
-	return w.Event == "dynamic" || strings.HasPrefix(path, "dynamic/")
+	return w.Event == "dynamic" || strings.HasPrefix(w.Path, "dynamic/")
 }

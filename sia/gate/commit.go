@@ -53,7 +53,7 @@ type Workflow struct {
 	ID         int64
 	SuiteID    int64
 	Path       string // path of the file, such as .github/workflows/ci.yml
-	Repository string // owner/name of the repository with the file; empty: not known, or the commit's own
+	Repository string // owner/name of the repository with the file, or [AnotherRepository]; empty: the commit's own
 	Name       string // for people
 	Event      string // event that triggered it, such as push
 	Attempt    int    // number of the newest attempt; 0: not known, because GraphQL does not report it
@@ -86,17 +86,14 @@ func (r Required) String() string {
 	return r.Name
 }
 
-// file returns the path of the workflow's file, and its repository; empty: not known, or the
-// commit's own. For another repository, REST may prefix the path with it and append the ref.
-func (w Workflow) file() (repo, path string) {
-	path, _, _ = strings.Cut(w.Path, "@")
-	if w.Repository != "" {
-		return w.Repository, path
-	}
-	if i := strings.Index(path, "/"+workflowFolder); i > 0 {
-		return path[:i], path[i+1:]
-	}
-	return "", path
+// AnotherRepository is the repository of a workflow that a rule requires from another repository, where GitHub does not
+// tell which one.
+const AnotherRepository = "#"
+
+// isIn reports whether the workflow's file may be in a repository: owner/name; empty: the commit's own.
+func (w Workflow) isIn(repo string) bool {
+	unnamed := w.Repository == AnotherRepository || strings.HasPrefix(repo, AnotherRepository)
+	return strings.EqualFold(w.Repository, repo) || unnamed && w.Repository != "" && repo != ""
 }
 
 // succeeded reports whether the run as a whole was successful.
@@ -110,12 +107,10 @@ const workflowFolder = ".github/workflows/"
 
 // alike reports whether two runs are of one workflow.
 func (w Workflow) alike(o Workflow) bool {
-	repo, path := w.file()
-	oRepo, oPath := o.file()
-	if path == "" && oPath == "" {
+	if w.Path == "" && o.Path == "" {
 		return w.Name == o.Name
 	}
-	return path == oPath && (repo == "" || oRepo == "" || strings.EqualFold(repo, oRepo))
+	return w.Path == o.Path && w.isIn(o.Repository)
 }
 
 // replaced reports whether a later run of the same workflow replaced a cancelled one, as
@@ -123,6 +118,13 @@ func (w Workflow) alike(o Workflow) bool {
 func (c commit) replaced(w Workflow) bool {
 	return slices.ContainsFunc(c.workflows, func(o Workflow) bool {
 		return o.alike(w) && o.Conclusion != "skipped" && o.after(w)
+	})
+}
+
+// succeededLater reports whether a later run of the same workflow, for the same event, succeeded.
+func (c commit) succeededLater(w Workflow) bool {
+	return slices.ContainsFunc(c.workflows, func(o Workflow) bool {
+		return o.alike(w) && o.Event == w.Event && o.succeeded() && o.after(w)
 	})
 }
 

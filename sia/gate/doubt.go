@@ -62,7 +62,8 @@ func (j *judgement) canDoubt() bool {
 		return false
 	}
 	return !slices.ContainsFunc(j.assessment.redChecks(), func(c *assessed) bool {
-		return c.run.WorkflowRun == 0 || deterministic[c.run.Class] && f.Settings.Rerun != sia.RerunAlways
+		why, _ := f.notRerun(c.check)
+		return c.run.WorkflowRun == 0 || why != "" || deterministic[c.run.Class] && f.Settings.Rerun != sia.RerunAlways
 	})
 }
 

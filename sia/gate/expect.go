@@ -92,11 +92,15 @@ func tally(commits [][]sia.Reported) (on map[sia.Reported]int, all int) {
 // commit to the pull request triggers its workflow: a path filter sees all changes of a pull request, but only the new
 // ones of a push. ownBranch means that the other commit is on the same branch, which passes the same filters.
 func runsAgain(r sia.Reported, files []File, changed []string, ownBranch bool) bool {
-	if r.App != actionsApp || r.Workflow == "" {
+	switch {
+	case r.App != actionsApp:
 		return true
-	}
-	if !slices.Contains([]string{"push", "pull_request", "pull_request_target"}, r.Event) {
-		return false
+	case r.Workflow == "" && r.Event == "": // it is not known
+		return true
+	case !slices.Contains([]string{"push", "pull_request", "pull_request_target"}, r.Event):
+		return false // such as GitHub's own workflows, which it may not run for each pull request
+	case r.Workflow == "":
+		return true
 	}
 	f, known := fileAt(files, r.Workflow)
 	if !known || f.Unread {
@@ -126,7 +130,7 @@ func (c commit) has(r sia.Reported, orSkipped bool) bool {
 	}
 	if r.Whole {
 		return slices.ContainsFunc(c.workflows, func(w Workflow) bool {
-			return w.alike(Workflow{Path: r.Workflow}) && w.Event == r.Event
+			return w.Path == r.Workflow && w.Event == r.Event
 		})
 	}
 	return slices.ContainsFunc(c.runs, func(run Run) bool {
@@ -150,10 +154,9 @@ func (c commit) isOf(run Run, r sia.Reported) bool {
 	if w == nil {
 		return run.WorkflowRun != 0 // it is not known
 	}
-	was := Workflow{Path: r.Workflow}
-	return w.alike(was) && (r.Event == "" || w.Event == r.Event ||
+	return w.Path == r.Workflow && (r.Event == "" || w.Event == r.Event ||
 		slices.ContainsFunc(c.workflows, func(o Workflow) bool {
-			return o.alike(was) && o.Event == r.Event && o.Conclusion == "cancelled" && c.replaced(o)
+			return o.Path == r.Workflow && o.Event == r.Event && o.Conclusion == "cancelled" && c.replaced(o)
 		}))
 }
 

@@ -83,6 +83,10 @@ func TestExpect(t *testing.T) {
 			files: fileOf(Trigger{Event: "push", Branches: true})},
 		{name: "a job of a schedule", h: History{Base: [][]sia.Reported{all(ciJob("test", "schedule"))}},
 			files: fileOf(Trigger{Event: "schedule"})},
+		{name: "GitHub's own workflow, as GraphQL tells it", h: History{Merged: [][]sia.Reported{all(sia.Reported{
+			Name: "Analyze (go)", App: actionsApp, Event: "dynamic"})}}},
+		{name: "GitHub's own workflow, as REST tells it", h: History{Merged: [][]sia.Reported{all(sia.Reported{
+			Name: "Analyze (go)", App: actionsApp, Workflow: "dynamic/github-code-scanning/codeql", Event: "dynamic"})}}},
 		{name: "a workflow's own, made on the base", h: History{Base: [][]sia.Reported{all(sia.Reported{Name: "report",
 			App: actionsApp})}}},
 	} {

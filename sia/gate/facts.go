@@ -50,6 +50,9 @@ func newFacts(in Input) *facts {
 		if c.workflow != nil && c.app != workflowApp {
 			c.file = f.fileOf(*c.workflow)
 		}
+		if c.outdid && !isPaperwork(c.name) && !f.isForm(*c) { // else a label or a title was put right
+			c.flaky, c.why = true, flakyGreen
+		}
 		f.inRun[c.workflowRun()] = append(f.inRun[c.workflowRun()], i)
 	}
 	f.linkNeeded()
@@ -60,9 +63,8 @@ func newFacts(in Input) *facts {
 
 // fileOf returns the file of a workflow run. It is Unread if it is not known.
 func (f *facts) fileOf(w Workflow) File {
-	repo, path := w.file()
-	file, known := fileAt(f.Files, path)
-	if !known || !f.FilesKnown || !f.isOwn(repo) || file.Gone || file.Unread {
+	file, known := fileAt(f.Files, w.Path)
+	if !known || !f.FilesKnown || !f.isOwn(w.Repository) || file.Gone || file.Unread {
 		return File{Unread: true}
 	}
 	return file

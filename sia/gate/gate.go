@@ -30,6 +30,7 @@ type Input struct {
 	Issue              string         // the issue's title and text: failures that it names are not excused
 	Files              []File         // workflow files of the commit, if FilesKnown
 	FilesKnown         bool
+	BaseFiles          []File     // workflow files of the base commit, if FilesKnown and those of the folder were needed
 	Changed            []string   // paths that the pull request changes, if FilesKnown and a file has a path filter
 	Required           []Required // requirements of rulesets and branch protection
 	RequiredKnown      bool       // Required could be read
@@ -39,6 +40,7 @@ type Input struct {
 	Settings       sia.ChecksSettings
 	Since          time.Time // start of watching the commit
 	Reruns         int       // number of re-runs requested on the commit
+	Unrepeatable   []int64   // ids of the workflow runs that GitHub refused to run again
 	Afterwards     bool      // the commit has passed: nothing is run again, and failures count
 	Tampering      []string  // the attempt's changes to tests or protected paths, if TamperingKnown; empty: none
 	TamperingKnown bool

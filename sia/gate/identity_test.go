@@ -439,7 +439,8 @@ func TestRedRunsAreNamed(t *testing.T) {
 }
 
 // A commit with a red required job is never green, in any order of runs and with any other checks, unless a later
-// attempt of that job passed, or a later attempt of its run without it did.
+// attempt of that job passed, or a later attempt of its run without it did, or the job of a later run of its workflow
+// for the same event.
 func TestNoRedIsOutdone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := anyInput(t)
@@ -467,8 +468,8 @@ func TestNoRedIsOutdone(t *testing.T) {
 		others := []Run{bad}
 		for _, r := range in.Runs {
 			sameJob := r.criterion() == bad.criterion()
-			if ids[r.ID] || sameJob && r.Attempt > bad.Attempt {
-				continue // it is a later attempt of the job
+			if ids[r.ID] || sameJob && r.Attempt > bad.Attempt || succeedsLater(in, r, bad) {
+				continue // it is a later attempt of the job, or of a later run for the same event
 			}
 			ids[r.ID] = true
 			others = append(others, r)
@@ -483,6 +484,21 @@ func TestNoRedIsOutdone(t *testing.T) {
 			t.Fatalf("%s with the red job %+v among\n%s\n%v", got.Verdict, bad, runsOf(in.Runs), got.Explain)
 		}
 	})
+}
+
+// succeedsLater reports whether a run succeeded in a later run of the workflow of another, for the same event.
+func succeedsLater(in Input, r, of Run) bool {
+	var a, b Workflow
+	for _, w := range in.Workflows {
+		if w.ID == r.WorkflowRun {
+			a = w
+		}
+		if w.ID == of.WorkflowRun {
+			b = w
+		}
+	}
+	return r.Conclusion == "success" && r.Name == of.Name && r.ID > of.ID && a.ID != b.ID && a.Path == b.Path &&
+		a.Event == b.Event
 }
 
 func runsOf(rs []Run) string {

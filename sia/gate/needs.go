@@ -14,13 +14,14 @@ type Needs struct {
 	Base      bool    // the checks of the base commit
 	// the workflow runs on the base commit, to match its checks with those of the commit
 	BaseWorkflows bool
-	Logs          []int64  // the logs of these red runs of the commit, compared with the base commit's; see [MaxLogs]
-	Earlier       []int64  // the failure classes of these red runs of the commit
-	OnBase        []int64  // the failure classes of these red runs of the base commit
-	Files         []string // the workflow files of the commit with these paths; a path that ends in / is a folder
-	Tampering     bool     // the attempt's changes to tests and protected paths
-	Counts        []Pair   // the numbers of tests of these runs
-	Doubt         bool     // the inputs for the decision to run red checks again
+	Logs          []int64 // the logs of these red runs of the commit, compared with the base commit's; see [MaxLogs]
+	Earlier       []int64 // the failure classes of these red runs of the commit
+	OnBase        []int64 // the failure classes of these red runs of the base commit
+	// the workflow files of the commit with these paths; a path that ends in / is a folder, of the commit and its base
+	Files     []string
+	Tampering bool   // the attempt's changes to tests and protected paths
+	Counts    []Pair // the numbers of tests of these runs
+	Doubt     bool   // the inputs for the decision to run red checks again
 }
 
 // None reports whether nothing is missing.
@@ -140,8 +141,8 @@ func (j *judgement) needsMatter() bool {
 func (j *judgement) filesNeeded() []string {
 	var paths []string
 	for _, w := range j.facts.Workflows {
-		if repo, path := w.file(); j.facts.isOwn(repo) {
-			paths = append(paths, path)
+		if j.facts.isOwn(w.Repository) {
+			paths = append(paths, w.Path)
 		}
 	}
 	for _, e := range j.required.missed {

@@ -25,7 +25,7 @@ func unknown(world Input) Input {
 	in.Tampering, in.TamperingKnown = nil, false
 	in.Counts, in.CountsKnown = nil, false
 	in.Doubt, in.DoubtKnown = Doubt{}, false
-	in.Files, in.FilesKnown, in.Changed = nil, false, nil
+	in.Files, in.FilesKnown, in.BaseFiles, in.Changed = nil, false, nil, nil
 	return in
 }
 
@@ -71,6 +71,9 @@ func supply(in, world Input, n Needs) Input {
 			if slices.Contains(n.Files, f.Path) || slices.Contains(n.Files, workflowFolder) {
 				in.Files = append(in.Files, f)
 			}
+		}
+		if slices.Contains(n.Files, workflowFolder) {
+			in.BaseFiles = world.BaseFiles
 		}
 	}
 	if n.Tampering {

@@ -82,6 +82,7 @@ func anyInput(t *rapid.T) Input {
 	in.History.Known = rapid.Bool().Draw(t, "history known")
 	in.FilesKnown = rapid.Bool().Draw(t, "files known")
 	in.Files = rapid.SliceOfNDistinct(rapid.Custom(anyFile), 0, 2, func(f File) string { return f.Path }).Draw(t, "files")
+	in.BaseFiles = rapid.SampledFrom([][]File{nil, in.Files}).Draw(t, "files of the base")
 	in.Changed = rapid.SampledFrom([][]string{nil, {"a"}}).Draw(t, "changed")
 	in.Reruns = rapid.IntRange(0, 4).Draw(t, "reruns")
 	if rapid.Bool().Draw(t, "tampering") {

@@ -261,11 +261,18 @@ func TestRules(t *testing.T) {
 		{"on demand", judged(ci("workflow_dispatch", ""), Required{Workflow: path}), sia.VerdictBlocked, "did not appear"},
 		{"of another repository", judged(ci("pull_request", "acme/rules"), Required{Workflow: path,
 			Repository: "acme/rules"}), sia.VerdictGreen, ""},
-		{"of another repository, which stands in the path", judged(func() Workflow {
-			w := ci("pull_request", "")
-			w.Path = "acme/rules/" + path + "@refs/heads/main"
-			return w
-		}(), Required{Workflow: path, Repository: "acme/rules"}), sia.VerdictGreen, ""},
+		{"of another repository, and REST does not say which", judged(ci("pull_request", AnotherRepository),
+			Required{Workflow: path, Repository: "acme/rules"}), sia.VerdictGreen, ""},
+		{"of another repository that the app can't see", judged(ci("pull_request", AnotherRepository),
+			Required{Workflow: path, Repository: "#77"}), sia.VerdictGreen, ""},
+		{"of another repository that the app can't see, and GraphQL names it", judged(ci("pull_request", "acme/rules"),
+			Required{Workflow: path, Repository: "#77"}), sia.VerdictGreen, ""},
+		{"of another repository that the app can't see, and the own file of that path ran", judged(ci("pull_request", ""),
+			Required{Workflow: path, Repository: "#77"}), sia.VerdictBlocked, "did not appear"},
+		{"of another repository, on a push", judged(ci("push", AnotherRepository),
+			Required{Workflow: path, Repository: "acme/rules"}), sia.VerdictBlocked, "did not appear"},
+		{"the own one, and another repository's of that path ran, as REST says", judged(
+			ci("pull_request", AnotherRepository), Required{Workflow: path}), sia.VerdictBlocked, "did not appear"},
 		{"of another repository, and the own file of that path ran", judged(ci("pull_request", "ada/shop"),
 			Required{Workflow: path, Repository: "acme/rules"}), sia.VerdictBlocked,
 			"the workflow .github/workflows/CI.yml of acme/rules did not appear"},

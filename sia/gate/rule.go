@@ -3,7 +3,6 @@ package gate
 import (
 	"cmp"
 	"slices"
-	"strings"
 )
 
 // allRequired returns what rules and settings require, sorted, without SIA's own check.
@@ -42,11 +41,10 @@ func (f *facts) binds(r Required, c check) bool {
 	if c.workflow == nil || !slices.Contains(ruleEvents, c.workflow.Event) {
 		return false
 	}
-	repo, path := c.workflow.file()
-	if strings.HasPrefix(r.Repository, "#") { // the app can't see the repository
-		return path == r.Workflow && !f.isOwn(repo)
+	if f.isOwn(r.Repository) {
+		return c.workflow.Path == r.Workflow && f.isOwn(c.workflow.Repository)
 	}
-	return path == r.Workflow && (strings.EqualFold(repo, r.Repository) || f.isOwn(repo) && f.isOwn(r.Repository))
+	return c.workflow.Path == r.Workflow && c.workflow.isIn(r.Repository) && !f.isOwn(c.workflow.Repository)
 }
 
 // mergeGroup is the event of workflow runs in a merge queue.

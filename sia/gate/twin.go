@@ -59,29 +59,47 @@ func newest(rs []Run) (present []Run, alone bool) {
 	return present, len(present) == 1
 }
 
-// withoutReplaced returns the checks without those that a later run of the same workflow and
-// job on the commit replaced: cancelled ones, as by `concurrency`, and those skipped for the
-// same event, as by a guard against drafts.
-func withoutReplaced(all []check) []check {
-	alike := map[criterion][]check{}
-	for _, c := range all {
-		if c.workflow != nil {
-			alike[c.kind()] = append(alike[c.kind()], c)
+// withoutReplaced returns the checks without those that a later run of the same workflow and job on the commit
+// replaced: cancelled ones, as by `concurrency`; and for the same event those skipped, as by a guard against drafts,
+// and those that are not green, if the later one succeeded, as when a label was missing. outdone are the workflow runs
+// of the last.
+// https://github.com/everruns/everruns/pull/3739
+func withoutReplaced(all []check) (out []check, outdone map[int64]bool) {
+	alike := map[criterion][]int{}
+	for i, c := range all {
+		if c.workflow != nil && c.run.ID != 0 {
+			alike[c.kind()] = append(alike[c.kind()], i)
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(c check) bool {
+	all, outdone = slices.Clone(all), map[int64]bool{}
+	for _, c := range all {
 		if c.workflow == nil || c.run.ID == 0 {
-			return false
+			out = append(out, c)
+			continue
 		}
-		cancelled := c.run.Status == "completed" && c.run.Conclusion == "cancelled"
-		if !cancelled && c.outcome != skipped {
-			return false
+		done := c.run.Status == "completed"
+		cancelled := done && c.run.Conclusion == "cancelled"
+		failed := done && !cancelled && c.outcome != green && c.outcome != skipped
+		replaced := false
+		for _, i := range alike[c.kind()] {
+			o := &all[i]
+			if o.workflow.ID == c.workflow.ID || !o.workflow.alike(*c.workflow) || !later(o.run, c.run) {
+				continue
+			}
+			same := o.workflow.Event == c.workflow.Event
+			switch {
+			case failed && same && o.outcome == green:
+				replaced, outdone[c.workflow.ID] = true, true
+				o.outdid = o.outdid || c.outcome == red
+			case cancelled && o.outcome != skipped, c.outcome == skipped && same:
+				replaced = true
+			}
 		}
-		return slices.ContainsFunc(alike[c.kind()], func(o check) bool {
-			return o.workflow.ID != c.workflow.ID && o.workflow.alike(*c.workflow) && later(o.run, c.run) &&
-				(cancelled && o.outcome != skipped || !cancelled && o.workflow.Event == c.workflow.Event)
-		})
-	})
+		if !replaced {
+			out = append(out, c)
+		}
+	}
+	return out, outdone
 }
 
 // later reports whether a job was created after another. The start time is irrelevant: a job that waited longer for a

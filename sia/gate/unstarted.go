@@ -1,9 +1,6 @@
 package gate
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // noneStarted reports whether no workflow of the repository ran on the commit, and no merged pull request shows which
 // ones should have. GitHub sometimes starts none for a push, or starts them late.
@@ -25,7 +22,7 @@ func (f *facts) noneStarted() bool {
 func (f *facts) actionsOff() bool {
 	on, commits := tally(f.History.Base)
 	for r := range on {
-		if r.App == actionsApp && !strings.HasPrefix(r.Workflow, "dynamic/") {
+		if r.App == actionsApp && !(Workflow{Path: r.Workflow, Event: r.Event}).isDynamic() {
 			return false
 		}
 	}
@@ -34,7 +31,8 @@ func (f *facts) actionsOff() bool {
 		return t.Event == "push" && here && !t.Paths.isSet()
 	}
 	isRun := func(file File) bool { return slices.ContainsFunc(file.Triggers, runs) }
-	return commits > 1 && slices.ContainsFunc(f.Files, isRun)
+	// GitHub takes the workflows of a push from the pushed commit, so files that the branch changes say nothing.
+	return commits > 1 && slices.ContainsFunc(f.BaseFiles, isRun)
 }
 
 // unstarted returns the workflows that should have started for the pull request if none did: those that may run its

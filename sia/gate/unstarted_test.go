@@ -15,6 +15,7 @@ func TestUnstarted(t *testing.T) {
 		in := input(run(1, "Vercel Preview", "success")).with()
 		in.BaseBranch, in.FilesKnown, in.Changed = "main", true, []string{"a.go"}
 		in.Files = []File{ReadFile(path, []byte("on:\n  pull_request:"+on+steps))}
+		in.BaseFiles = in.Files
 		if change != nil {
 			change(&in)
 		}
@@ -23,11 +24,13 @@ func TestUnstarted(t *testing.T) {
 	pushed := func(on string, change func(*Input)) Input {
 		return with("", func(in *Input) {
 			in.Files = []File{ReadFile(path, []byte("on:\n  push:"+on+steps))}
+			in.BaseFiles = in.Files
 			if change != nil {
 				change(in)
 			}
 		})
 	}
+	previews := [][]sia.Reported{{{Name: "Vercel Preview", App: "ci"}}, {{Name: "Vercel Preview", App: "ci"}}}
 	judgeAll(t, []row{
 		{"one for every pull request", with("", nil), sia.VerdictBlocked, path + " did not appear within"},
 		{"it is waited for", with("", func(in *Input) { in.Since = noon.Add(-time.Minute) }), sia.VerdictPending,
@@ -57,12 +60,26 @@ func TestUnstarted(t *testing.T) {
 		}), sia.VerdictGreen, ""},
 		{"merged pull requests are not known", with("", func(in *Input) { in.History = History{} }), sia.VerdictGreen, ""},
 		{"no workflow runs on the base", pushed("\n    branches: [main]\n  pull_request:", func(in *Input) {
-			in.History.Base = [][]sia.Reported{{{Name: "Vercel Preview", App: "ci"}}, {{Name: "Vercel Preview", App: "ci"}}}
+			in.History.Base = previews
+		}), sia.VerdictGreen, ""},
+		{"no workflow runs on the base, and the branch adds one", pushed("\n    branches: [main]\n  pull_request:",
+			func(in *Input) { in.BaseFiles, in.History.Base = nil, previews }), sia.VerdictBlocked, path},
+		{"no workflow runs on the base, and the branch has it run there",
+			pushed("\n    branches: [main]\n  pull_request:", func(in *Input) {
+				in.BaseFiles, in.History.Base = []File{ReadFile(path, []byte("on: pull_request"+steps))}, previews
+			}), sia.VerdictBlocked, path},
+		{"no workflow runs on the base, and the branch deletes one of them", with("", func(in *Input) {
+			in.BaseFiles = append(in.BaseFiles, ReadFile(workflowFolder+"old.yml", []byte("on: push"+steps)))
+			in.History.Base = previews
 		}), sia.VerdictGreen, ""},
 		{"one that GitHub generates runs there", pushed("\n    branches: [main]\n  pull_request:", func(in *Input) {
 			pages := sia.Reported{Name: "build", App: actionsApp, Workflow: "dynamic/pages/pages-build-deployment",
 				Event: "dynamic"}
 			in.History.Base = [][]sia.Reported{{{Name: "Vercel Preview", App: "ci"}}, {pages}}
+		}), sia.VerdictGreen, ""},
+		{"and GraphQL has no file of it", pushed("\n    branches: [main]\n  pull_request:", func(in *Input) {
+			in.History.Base = [][]sia.Reported{{{Name: "Vercel Preview", App: "ci"}}, {{Name: "build", App: actionsApp,
+				Event: "dynamic"}}}
 		}), sia.VerdictGreen, ""},
 		{"a single commit has no workflow", pushed("\n    branches: [main]\n  pull_request:", func(in *Input) {
 			in.History.Base = [][]sia.Reported{{{Name: "Vercel Preview", App: "ci"}}, nil}

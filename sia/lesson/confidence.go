@@ -32,8 +32,14 @@ const (
 // evidence begins to fade after twice as long.
 func (l Lesson) Counts(now time.Time) (good, bad float64) {
 	f := l.decayFactor(now.Sub(l.CountedAt))
-	return l.Good * f, l.Bad * f
+	return soundCount(l.Good) * f, soundCount(l.Bad) * f
 }
+
+// maxCount is more than the weight of all evidence that a lesson ever gets.
+const maxCount = 1e6
+
+// soundCount returns a count that may come from outside as one that confidence can be computed from.
+func soundCount(n float64) float64 { return min(maxCount, max(0, n)) }
 
 // decayFactor returns the fraction of the lesson's counts that is left after a time without evidence: 0–1.
 func (l Lesson) decayFactor(idle time.Duration) float64 {
@@ -43,7 +49,7 @@ func (l Lesson) decayFactor(idle time.Duration) float64 {
 	}
 	life := time.Duration(days) * 24 * time.Hour
 	patience := life
-	if isProven(l.Good, l.Bad) {
+	if isProven(soundCount(l.Good), soundCount(l.Bad)) {
 		patience *= provenPatience
 	}
 	return fadeFactor(idle-patience, life)

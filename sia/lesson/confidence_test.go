@@ -70,6 +70,24 @@ func TestDecay(t *testing.T) {
 	}
 }
 
+// Counts that people wrote into a file break nothing, and are limited when the lesson is restored.
+func TestImpossibleCounts(t *testing.T) {
+	for _, l := range []Lesson{{Good: 6, Bad: -5}, {Good: -1, Bad: -1}, {Good: -2, Bad: 6}, {Good: 1e308, Bad: 1e308}} {
+		l.CountedAt = start
+		l, _ = l.UpdateState(start)
+		if c, low := l.Confidence(start), l.Lower(start); !(c > 0 && c < 1 && low >= 0 && low <= 1) {
+			t.Errorf("%v for, %v against: %v, at least %v", l.Good, l.Bad, c, low)
+		}
+		l.ID, l.Kind, l.State, l.Text, l.CountedAt = "0a0000000001", Success, Active, "x", start.AddDate(9, 0, 0)
+		l.Words, l.Occurrences = make([]string, 999), -1
+		l = l.Restrain(start)
+		if (l.Valid() == nil) != (l.Good > 0 && l.Bad > 0) || l.Good > maxCount || l.Bad > maxCount ||
+			len(l.Words) != maxListed || l.Occurrences != 0 || !l.CountedAt.Equal(start) {
+			t.Errorf("restored as %v for, %v against, at %s, %v", l.Good, l.Bad, l.CountedAt, l.Valid())
+		}
+	}
+}
+
 // A repository configures how fast its evidence fades. A proven lesson begins to fade after twice as long, and loses
 // nothing immediately when it is no longer promoted.
 func TestDecayDays(t *testing.T) {

@@ -2,9 +2,13 @@ package lesson
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/sia-bot/sia/sia"
+	"github.com/sia-bot/sia/sia/lazyregexp"
 )
 
 // NewCorrection returns the lesson of a user who describes what was wrong with a task's last ended attempt. source
@@ -51,4 +55,19 @@ func ratingName(intervention int, by sia.Actor) string {
 // feedbackKey returns the key of evidence from users' feedback.
 func feedbackKey(task sia.TaskID, id ID, what string, good bool) string {
 	return fmt.Sprintf("%s/%s/%s/%v", task, id, what, good)
+}
+
+// ratedBy matches the name of a user's rating in a key.
+var ratedBy = lazyregexp.New(`/rating-[0-9]+-[0-9]+/`)
+
+// ReplaceRaters replaces the ids of users in the keys of evidence, wherever they are in a text.
+func ReplaceRaters(text string, ids []int64, by int64) string {
+	return ratedBy.ReplaceAllStringFunc(text, func(name string) string {
+		at := strings.LastIndex(name, "-") + 1
+		id, err := strconv.ParseInt(strings.TrimSuffix(name[at:], "/"), 10, 64)
+		if err != nil || !slices.Contains(ids, id) {
+			return name
+		}
+		return fmt.Sprintf("%s%d/", name[:at], by)
+	})
 }

@@ -14,6 +14,11 @@ type Evidence struct {
 	Arm    Arm       `json:"arm,omitempty"`
 }
 
+// Valid reports whether evidence from outside can be evidence.
+func (e Evidence) Valid() bool {
+	return e.Key != "" && e.Good >= 0 && e.Good <= maxCount && e.Bad >= 0 && e.Bad <= maxCount
+}
+
 // Arm records whether an attempt got the lesson.
 type Arm string
 

@@ -14,7 +14,7 @@ import (
 // Material is the input for extracting lessons.
 type Material struct {
 	Task  sia.Task
-	Said  []string  // comments on the issue and the pull request, by any author
+	Said  []string  // comments on the issue and the pull request, by any author, and earlier texts of the issue
 	Tools []ToolUse // use of the tools in the task's attempts
 	Now   time.Time // time of learning
 }

@@ -12,37 +12,53 @@ import (
 // to write into the next attempt's prompt.
 
 const (
-	maxGist       = 120 // characters
-	longWord      = 6   // minimum length of a word that is also matched when it is split in the issue
-	maxIssueWords = 20_000
+	maxGist  = 120 // characters
+	longWord = 6   // minimum length of a word that is also matched when it is split in the issue
 )
 
 // strangerWords are the words of an issue and its comments, which untrusted users may have written.
 type strangerWords struct {
-	words  map[string]bool
-	joined string // all letters without separators, to match split words
+	words   map[string]bool
+	joined  string // all letters and digits without separators, to match split words
+	letters string // all letters, likewise
 }
 
 func newStrangerWords(texts ...string) strangerWords {
 	s := strangerWords{words: map[string]bool{}}
-	var joined strings.Builder
-	for _, t := range texts {
-		for _, w := range Words(t, maxIssueWords) {
-			s.words[w] = true
+	add := func(text string) {
+		for w := range splitWords(text) {
+			if w = stemWord(w); len(w) > 1 && !stopWords[w] { // of any length: a log may repeat it
+				s.words[w] = true
+			}
 		}
-		for _, r := range t {
+	}
+	var joined, letters strings.Builder
+	for _, t := range texts {
+		add(t)
+		add(strings.Map(func(r rune) rune { // splitWords joins don't, and keeps digits in a word
 			if unicode.IsLetter(r) {
+				return r
+			}
+			return ' '
+		}, t))
+		for _, r := range t {
+			letter := unicode.IsLetter(r)
+			if letter {
+				letters.WriteRune(unicode.ToLower(r))
+			}
+			if letter || unicode.IsDigit(r) {
 				joined.WriteRune(unicode.ToLower(r))
 			}
 		}
 	}
-	s.joined = joined.String()
+	s.joined, s.letters = joined.String(), letters.String()
 	return s
 }
 
 // has reports whether a word of a log occurs in the issue.
 func (s strangerWords) has(word string) bool {
-	return s.words[stemWord(word)] || len(word) >= longWord && strings.Contains(s.joined, word)
+	return s.words[stemWord(word)] ||
+		len(word) >= longWord && (strings.Contains(s.joined, word) || strings.Contains(s.letters, word))
 }
 
 // bestLine returns the best line of an excerpt of a log, without the untrusted words. It is "" when no line has

@@ -118,6 +118,9 @@ const (
 	maxLabel = 80  // a tag, the name of a tool, or a word
 )
 
+// maxListed is the maximum length of each list of a lesson from outside.
+const maxListed = 200
+
 // Live reports whether attempts may get the lesson.
 func (l Lesson) Live() bool { return l.State == Active || l.State == Promoted }
 
@@ -132,6 +135,9 @@ func (l Lesson) Told() string {
 	}
 	return s
 }
+
+// MayQuote reports whether the lesson may quote a line of a log.
+func (l Lesson) MayQuote() bool { return l.Context != "" || l.Kind == Tool }
 
 // Test returns the case that a test should cover, as text for an attempt that gets the lesson. It is "" unless the
 // lesson was learned from a failed test. Like [Lesson.Told] it consists of the lesson's and SIA's own words.
@@ -178,6 +184,22 @@ func (l Lesson) Clean(f func(string) string) Lesson {
 			list[i] = text.Clip(text.OneLine(f(list[i])), maxLabel)
 		}
 	}
+	return l
+}
+
+// Restrain limits a lesson from outside to what a lesson can have: no time after now, counts and lists of usual sizes.
+func (l Lesson) Restrain(now time.Time) Lesson {
+	for _, at := range []*time.Time{&l.CountedAt, &l.CreatedAt, &l.LastSeen} {
+		if at.After(now) {
+			*at = now
+		}
+	}
+	l.Good, l.Bad = min(l.Good, maxCount), min(l.Bad, maxCount)
+	l.Occurrences = min(max(l.Occurrences, 0), maxCount)
+	for _, list := range []*[]string{&l.Tags, &l.Tools, &l.Words} {
+		*list = slices.Clip((*list)[:min(len(*list), maxListed)])
+	}
+	l.Conflicts = slices.Clip(l.Conflicts[:min(len(l.Conflicts), maxListed)])
 	return l
 }
 

@@ -61,8 +61,9 @@ var ErrNoRecord = errors.New("the file has no “record”, so the task can't be
 
 // Task returns the task as history: ended, with no work in progress. A task that had not ended is stopped, and
 // unfinished is true. The installation and repository are the current ones, the issue is the file's. The state passed
-// is accepted only if the record confirms it: an attempt passed on its head, or a user's push did. An
-// impossible amount is an error, and times of the task after now become now: its costs count in the budgets.
+// is accepted only if the record confirms it: an attempt passed on its head, or a user's push did. An impossible amount
+// or number of attempts is an error, and times of the task after now become now: its costs count in the budgets. The
+// risks of its attempts are left out: they would teach the model that interrupts attempts of all repositories.
 func (f File) Task(installation int64, repo sia.Repo, now time.Time) (t sia.Task, unfinished bool, err error) {
 	if f.Record == nil {
 		return t, false, ErrNoRecord
@@ -70,6 +71,9 @@ func (f File) Task(installation int64, repo sia.Repo, now time.Time) (t sia.Task
 	t = f.Record.Task
 	if t.Issue < 1 || t.Issue != f.Issue {
 		return t, false, fmt.Errorf("the file is about issue %d and its record about %d", f.Issue, t.Issue)
+	}
+	if n := max(len(t.Attempts), len(t.Interventions)); n > maxTries {
+		return t, false, fmt.Errorf("the record has %d attempts or interventions; at most %d are restored", n, maxTries)
 	}
 	if err := restrain(reflect.ValueOf(&t).Elem(), now); err != nil {
 		return t, false, err
@@ -95,10 +99,14 @@ func (f File) Task(installation int64, repo sia.Repo, now time.Time) (t sia.Task
 	}
 	t.Credits.Reserved = 0
 	for i := range t.Attempts {
+		t.Attempts[i].Risk = nil
 		endParts(&t.Attempts[i])
 	}
 	return t, unfinished, nil
 }
+
+// maxTries limits the attempts and the interventions of a record, which learning counts.
+const maxTries = 1000
 
 // maxAmount limits each amount of a record, so that databases can add up many of them.
 const maxAmount = 1e9 * sia.Credit

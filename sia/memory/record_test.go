@@ -147,10 +147,24 @@ func TestRebuildRestrains(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	f := memory.File{Issue: 1, Record: &memory.Record{Task: story()}}
+	f.Record.Task.Interventions = make([]sia.Intervention, 1001)
+	if _, _, err := f.Task(4, sia.Repo{ID: 99}, now); err == nil || !strings.Contains(err.Error(), "at most 1000") {
+		t.Errorf("1001 interventions: %v", err)
+	}
 	task := story()
 	task.CreatedAt, task.Attempts[0].EndedAt = now.Add(time.Hour), now.AddDate(100, 0, 0)
 	if got, _ := rebuilt(t, task); !got.CreatedAt.Equal(now) || !got.Attempts[0].EndedAt.Equal(now) {
 		t.Errorf("from the future: %v, %v", got.CreatedAt, got.Attempts[0].EndedAt)
+	}
+}
+
+// The model that interrupts attempts of all repositories learns nothing from a record.
+func TestRebuildWithoutRisk(t *testing.T) {
+	task := story()
+	task.Attempts[0].Risk = &sia.Risk{Idle: 1}
+	if got, _ := rebuilt(t, task); got.Attempts[0].Risk != nil || task.Attempts[0].Risk == nil {
+		t.Errorf("%+v, of %+v", got.Attempts[0].Risk, task.Attempts[0].Risk)
 	}
 }
 

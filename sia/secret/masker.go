@@ -2,7 +2,6 @@ package secret
 
 import (
 	"slices"
-	"strings"
 	"sync"
 )
 
@@ -30,8 +29,7 @@ const (
 )
 
 // Know adds a secret of the server, which is then found in every encoding. rule is its name in marks: lower-case
-// letters, digits and hyphens. Values of less than [MinKnown] bytes can't be distinguished from ordinary text and are
-// ignored.
+// letters, digits and hyphens. Values that are not [Distinctive] are ignored.
 func (m *Masker) Know(rule, value string) { m.add(rule, value, false) }
 
 // Passing is Know for a secret that expires soon, such as a token that is valid for an hour. It is dropped after 256
@@ -39,7 +37,7 @@ func (m *Masker) Know(rule, value string) { m.add(rule, value, false) }
 func (m *Masker) Passing(rule, value string) { m.add(rule, value, true) }
 
 func (m *Masker) add(rule, value string, passing bool) {
-	if len(strings.TrimSpace(value)) < MinKnown {
+	if !Distinctive(value) {
 		return
 	}
 	v := newNamedSecret(rule, value)

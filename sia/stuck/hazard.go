@@ -42,7 +42,7 @@ func (h Hazard) Judge(r sia.Risk) sia.Risk {
 
 // Parameters of learning and of the features.
 const (
-	maxWeight   = 20 // maximum weight of a case
+	maxWeight   = 20 // maximum weight of a case, and maximum absolute value of a learned weight
 	errorWindow = 12 // number of last calls among which equal errors are counted
 	fullStreak  = 3  // consecutive similar calls, after the first, that count as 1
 )
@@ -75,7 +75,9 @@ func Learn(from Hazard, pace Pace, share float64, cases []Case) Hazard {
 			y = 1
 		}
 		step := pace.Rate * weight * (y - h.Chance(c.Risk))
-		move := func(w *float64, x, shipped float64) { *w += step*x - pace.Pull*(*w-shipped) }
+		move := func(w *float64, x, shipped float64) {
+			*w = min(maxWeight, max(-maxWeight, *w+step*x-pace.Pull*(*w-shipped)))
+		}
 		move(&h.Bias, 1, from.Bias)
 		move(&h.Streak, c.Risk.Streak, from.Streak)
 		move(&h.Same, c.Risk.Same, from.Same)
@@ -86,10 +88,18 @@ func Learn(from Hazard, pace Pace, share float64, cases []Case) Hazard {
 }
 
 // CaseOf returns the case of an attempt that has ended. ok is false if nothing can be learned from it, because it
-// was interrupted, or because a person or an external cause ended it.
+// was interrupted, because a person or an external cause ended it, or because its risk has a value that is no number.
+// The features are limited to 0–1: the risk may come from a runner.
 func CaseOf(a sia.Attempt) (c Case, ok bool) {
 	if a.Risk == nil || a.Risk.Interrupted {
 		return Case{}, false
+	}
+	r := *a.Risk
+	for _, x := range []*float64{&r.Streak, &r.Same, &r.Idle, &r.Spent} {
+		if math.IsNaN(*x) {
+			return Case{}, false
+		}
+		*x = min(1, max(0, *x))
 	}
 	for _, s := range a.Signals {
 		if s.Name == sia.AboutToStick {
@@ -98,9 +108,9 @@ func CaseOf(a sia.Attempt) (c Case, ok bool) {
 	}
 	switch a.Outcome {
 	case sia.AttemptPass, sia.AttemptFail:
-		return Case{Risk: *a.Risk, Nowhere: a.Diff.Files == 0}, true
+		return Case{Risk: r, Nowhere: a.Diff.Files == 0}, true
 	case sia.AttemptCheckpoint:
-		return Case{Risk: *a.Risk, Nowhere: true}, true
+		return Case{Risk: r, Nowhere: true}, true
 	}
 	return Case{}, false
 }

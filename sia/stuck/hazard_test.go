@@ -125,6 +125,34 @@ func TestCaseOf(t *testing.T) {
 	}
 }
 
+// The risk of an attempt may come from a runner: no number breaks what is learned, and the features are shares.
+func TestLearnFromImpossibleRisks(t *testing.T) {
+	var cases []Case
+	for _, r := range []sia.Risk{{Streak: 1e308, Same: -1e308}, {Idle: 1e9, Same: -1e10},
+		{Spent: math.Inf(1), Streak: math.Inf(-1)}, {Idle: math.NaN()}} {
+		for range 100 {
+			c, ok := CaseOf(sia.Attempt{Risk: &r, Outcome: sia.AttemptFail})
+			if ok == math.IsNaN(r.Idle) {
+				t.Errorf("%+v: %t", r, ok)
+			}
+			if ok {
+				cases = append(cases, c)
+			}
+		}
+	}
+	h := Learn(shipped(1), pace, 0.1, cases)
+	if r := h.Judge(sia.Risk{Spent: 0.5}); !(r.Chance < r.Limit) {
+		t.Errorf("an attempt at work is interrupted: %+v by %+v", r, h)
+	}
+	spared := Case{Nowhere: true, Risk: sia.Risk{Streak: 1, Same: 1, Idle: 1, Spent: 1, Spared: true}}
+	h = Learn(Hazard{Bias: -20, Streak: 10, Same: -20, Idle: 10, Spent: 10}, Pace{Rate: 1}, 0, []Case{spared})
+	for _, w := range []float64{h.Bias, h.Streak, h.Same, h.Idle, h.Spent} {
+		if !(math.Abs(w) <= maxWeight) {
+			t.Errorf("learned %+v", h)
+		}
+	}
+}
+
 // About the requested share is spared.
 func TestSpared(t *testing.T) {
 	for _, share := range []float64{0, 0.1, 0.5, 1} {

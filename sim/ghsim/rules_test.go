@@ -291,6 +291,27 @@ func TestRulesThatNoCheckFulfils(t *testing.T) {
 	})
 }
 
+// A job that succeeds in a later run of the same workflow and event replaces one that failed.
+// https://github.com/everruns/everruns/pull/3739
+func TestLaterRunOfTheSameEvent(t *testing.T) {
+	for then, want := range map[string]string{"exit 0": "clean", "exit 1": "blocked"} {
+		s := newSim(t, map[string]string{".github/workflows/form.yml": "on: {pull_request: {types: [opened, reopened]}}\n" +
+			"jobs: {form: {steps: [{if: \"github.event.action == 'opened'\", run: exit 1}, {run: " + then + "}]}}\n"})
+		must(t, s.SetRuleset(repoName, "main", "form"))
+		n := s.opened()
+		s.settle()
+		if got := s.state(n); got != "blocked" {
+			t.Errorf("opened: state %s", got)
+		}
+		must(t, s.ClosePull(repoName, n, "dana"))
+		must(t, s.ReopenIssue(repoName, n, "dana"))
+		s.settle()
+		if got := s.state(n); got != want {
+			t.Errorf("opened again, %s: state %s, want %s", then, got, want)
+		}
+	}
+}
+
 // A rule requires a workflow of another repository for pull requests, and only that fulfils it: one of the same path in
 // this repository does not.
 func TestRequiredWorkflowOfAnotherRepository(t *testing.T) {
@@ -312,8 +333,9 @@ func TestRequiredWorkflowOfAnotherRepository(t *testing.T) {
 	}
 	runs, _, err := s.bot().Actions.ListRepositoryWorkflowRuns(ctx, "acme", "shop", nil)
 	must(t, err)
-	if got := runs.WorkflowRuns[0].GetName(); got != "Central" {
-		t.Errorf("run of %s", got)
+	if got := runs.WorkflowRuns[0]; got.GetName() != "Central" || got.GetPath() != workflowFile ||
+		!strings.Contains(got.GetWorkflowURL(), "/repos/acme/shop/actions/required_workflows/") {
+		t.Errorf("run of %s, %s, %s", got.GetName(), got.GetPath(), got.GetWorkflowURL())
 	}
 	look := s.look(s.token(nil), map[string]any{"commit": p.Head})
 	var from []string

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-github/v66/github"
 
 	"github.com/sia-bot/sia/sim/ghsim"
 )
@@ -72,6 +73,43 @@ func enumOf(s string) any {
 		return nil
 	}
 	return strings.ToUpper(s)
+}
+
+// GitHub runs code scanning's default setup for the event dynamic, has no file of it, and runs it never again.
+func TestDefaultSetup(t *testing.T) {
+	s := newSim(t, nil)
+	must(t, s.SetActions(repoName, ghsim.Actions{Default: "name: CodeQL\non: dynamic\n" +
+		"jobs: {analyze: {name: Analyze (go), steps: [{run: exit 1}]}}\n"}))
+	n := s.opened()
+	s.settle()
+	p, err := s.Pull(repoName, n)
+	must(t, err)
+	runs, _, err := s.bot().Actions.ListRepositoryWorkflowRuns(ctx, "acme", "shop", nil)
+	must(t, err)
+	var run *github.WorkflowRun
+	for _, r := range runs.WorkflowRuns {
+		if r.GetHeadSHA() == p.Head && r.GetEvent() == "dynamic" {
+			run = r
+		}
+	}
+	if run.GetConclusion() != "failure" || run.GetPath() != "dynamic/github-code-scanning/codeql" {
+		t.Fatalf("got %v", run)
+	}
+	if _, err = s.bot().Actions.RerunFailedJobsByID(ctx, "acme", "shop", run.GetID()); err == nil ||
+		!strings.Contains(err.Error(), "403 This workflow run cannot be retried") {
+		t.Errorf("to run it again: %v", err)
+	}
+	look := s.look(s.token(nil), map[string]any{"commit": p.Head})
+	suites, _ := at(look, "data", "repository", "object", "checkSuites", "nodes").([]any)
+	without := 0
+	for _, st := range suites {
+		if of := at(st, "workflowRun"); of != nil && at(of, "file") == nil {
+			without++
+		}
+	}
+	if without != 1 {
+		t.Errorf("GraphQL has %d runs without a file", without)
+	}
 }
 
 // A job that makes no job fails its run, and only the run shows it.

@@ -22,13 +22,29 @@ func (n *Number) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// maxCount is the largest number of tokens that an endpoint can report: several times the largest context window.
+const maxCount = 10_000_000
+
+// count is a reported number of tokens; 0 for values that are no such number.
+type count int
+
+// UnmarshalJSON ignores values other than numbers up to maxCount.
+func (c *count) UnmarshalJSON(b []byte) error {
+	var n Number
+	if err := n.UnmarshalJSON(b); err != nil || n < 0 || n > maxCount {
+		return err
+	}
+	*c = count(n)
+	return nil
+}
+
 // Report is the usage that an endpoint reports, in any dialect.
 type Report struct {
-	Prompt     Number `json:"prompt_tokens"`
-	Completion Number `json:"completion_tokens"`
-	Input      Number `json:"input_tokens"`
-	Output     Number `json:"output_tokens"`
-	Total      Number `json:"total_tokens"`
+	Prompt     count `json:"prompt_tokens"`
+	Completion count `json:"completion_tokens"`
+	Input      count `json:"input_tokens"`
+	Output     count `json:"output_tokens"`
+	Total      count `json:"total_tokens"`
 	cached
 	PromptDetails     cached   `json:"prompt_tokens_details"`
 	InputDetails      cached   `json:"input_tokens_details"`
@@ -39,39 +55,59 @@ type Report struct {
 // thinking is the reasoning part of an output, which some servers count only here
 // (https://github.com/router-for-me/CLIProxyAPI/issues/5733).
 type thinking struct {
-	Reasoning Number `json:"reasoning_tokens"`
+	Reasoning count `json:"reasoning_tokens"`
 }
 
 // cached is the cached part of a prompt, in the fields of OpenAI and OpenRouter, DeepSeek, Moonshot, and Anthropic,
 // also through LiteLLM, new-api and CLIProxyAPI.
 type cached struct {
-	Cached        Number `json:"cached_tokens"`
-	CacheHit      Number `json:"prompt_cache_hit_tokens"`
-	CacheRead     Number `json:"cache_read_input_tokens"`
-	CacheWrite    Number `json:"cache_write_tokens"`
-	CacheCreation Number `json:"cache_creation_tokens"`
-	CacheCreated  Number `json:"cache_creation_input_tokens"`
-	CachedWrite   Number `json:"cached_creation_tokens"`
+	Cached        count `json:"cached_tokens"`
+	CacheHit      count `json:"prompt_cache_hit_tokens"`
+	CacheRead     count `json:"cache_read_input_tokens"`
+	CacheWrite    count `json:"cache_write_tokens"`
+	CacheCreation count `json:"cache_creation_tokens"`
+	CacheCreated  count `json:"cache_creation_input_tokens"`
+	CachedWrite   count `json:"cached_creation_tokens"`
 }
+
+// maxUncounted is the maximum reasoning, in tokens, that an endpoint counts only in the total, as Gemini does. It is
+// the longest answer of its models.
+const maxUncounted = 65_536
 
 // counts returns the counts as they are reported. Reasoning that xAI and Gemini count separately from the output of
 // chat completions is added to it (https://docs.x.ai/docs/guides/reasoning).
 func (r Report) counts() (t Tokens) {
-	t.Input = int(r.Input)
-	t.Output = int(max(r.Completion, r.Output, r.CompletionDetails.Reasoning, r.OutputDetails.Reasoning))
-	prompt := r.Prompt
-	if beside := r.CacheRead + r.CacheCreated; beside > 0 && r.Total == prompt+r.Completion+beside {
-		prompt += beside // Portkey in front of Anthropic's dialect does not include them
-	}
-	if prompt > 0 {
-		t.Input, t.Output = int(prompt), max(t.Output, int(r.Total-prompt))
-	}
 	for _, c := range []cached{r.cached, r.PromptDetails, r.InputDetails} {
 		t.Cached = max(t.Cached, int(max(c.Cached, c.CacheHit, c.CacheRead)))
 		t.Written = max(t.Written, int(max(c.CacheWrite, c.CacheCreation, c.CacheCreated, c.CachedWrite)))
 	}
+	completion, reasoning := int(max(r.Completion, r.Output)), int(max(r.CompletionDetails.Reasoning,
+		r.OutputDetails.Reasoning))
+	t.Input, t.Output = int(r.Input), max(completion, reasoning)
+	prompt, beside := int(r.Prompt), t.Cached+t.Written
+	if beside > 0 && int(r.Total) == prompt+int(r.Completion)+beside {
+		prompt += beside // Portkey in front of Anthropic's dialect does not include them
+	}
+	if prompt == 0 {
+		return t
+	}
+	t.Input = prompt
+	rest := int(r.Total) - prompt // the output, if the total is right
+	if t.areBeside() {
+		rest -= beside
+	}
+	if rest <= completion+reasoning+maxUncounted {
+		t.Output = max(t.Output, rest)
+	}
 	return t
 }
+
+// areBeside reports whether the cached tokens can't be a part of the input.
+func (t Tokens) areBeside() bool { return t.Input > 0 && max(t.Cached, t.Written) > t.Input }
+
+// MaxOutput returns the largest plausible output of an answer for which limit tokens were requested. It is more than
+// limit, since some endpoints do not limit the reasoning.
+func MaxOutput(limit int) int { return 4 * max(limit, 8192) }
 
 // Tokens returns the tokens of a report that is the only one or the last one.
 func (r Report) Tokens() Tokens {
@@ -91,11 +127,11 @@ func (s *Sum) Add(r Report) {
 }
 
 // Tokens returns the tokens so far. beside is true for Anthropic's dialect, which reports cache reads and writes beside
-// the input tokens
+// the input tokens, as some gateways do in other dialects
 // (https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching#tracking-cache-performance).
 func (s Sum) Tokens(beside bool) Tokens {
 	t := s.most
-	if beside {
+	if beside || t.areBeside() {
 		t.Input += t.Cached + t.Written
 	}
 	t.Cached = min(t.Cached, t.Input)

@@ -218,9 +218,9 @@ func (a *attempt) agent(work runner.Work) (agent.Agent, error) {
 	}
 	first := work.Coder.Models[0]
 	others, err := agent.NewCommandAgents(agent.CommandAgentsConfig{
-		Upstream: configs[0].BaseURL, Key: a.offer.Pass, Model: first.Model, Price: first.Price, Timeout: first.Timeout,
-		Room: &gateway.Room{}, Commands: commands, Path: a.AgentPath, Env: a.AgentEnv, Environ: os.Environ(),
-		Now: time.Now, Logger: a.log})
+		Upstream: configs[0].BaseURL, Key: a.offer.Pass, Model: first.Model, Price: first.Price, Window: first.Window,
+		Timeout: first.Timeout, Room: &gateway.Room{}, Commands: commands, Path: a.AgentPath, Env: a.AgentEnv,
+		Environ: os.Environ(), Now: time.Now, Logger: a.log})
 	if err != nil {
 		return nil, err
 	}

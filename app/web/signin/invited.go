@@ -10,14 +10,13 @@ import (
 	"github.com/sia-bot/sia/app/web/viewer"
 )
 
-// invitedCookie is the guest's cookie, and guestFor its lifetime.
+// invitedCookie is the guest's cookie. guestFor is its lifetime, and that of a link nobody used.
 const (
 	invitedCookie = "sia-invited"
 	guestFor      = 2 * time.Hour
 )
 
-// Invitation is a link that lets one browser in as the operator, once. It is valid for the life of the process. It is
-// safe for concurrent use.
+// Invitation is a link that lets one browser in as the operator, once. It is safe for concurrent use.
 type Invitation struct {
 	path   string
 	secure bool
@@ -26,15 +25,36 @@ type Invitation struct {
 	guard  guard
 
 	mu    sync.Mutex
-	link  string // the token of the link; "" once used
-	guest string // the guest's cookie
-	until time.Time
+	link  string    // the token of the link; "" once used
+	guest string    // the guest's cookie; "": nobody has used the link
+	until time.Time // the end of the link, or of the guest's stay
 }
 
 // NewInvitation makes a link to a path, such as /setup. secure means that it is reached by https.
 func NewInvitation(path string, secure bool, now func() time.Time) *Invitation {
-	return &Invitation{path: path, secure: secure, now: now, tokens: newTokens(),
-		guard: guard{same: http.NewCrossOriginProtection()}, link: rand.Text()}
+	i := &Invitation{path: path, secure: secure, now: now, tokens: newTokens(),
+		guard: guard{same: http.NewCrossOriginProtection()}}
+	i.Renew()
+	return i
+}
+
+// Renew makes another link if the last one has expired, or the stay of the guest that used it. It reports whether it
+// did.
+func (i *Invitation) Renew() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.now().Before(i.until) {
+		return false
+	}
+	i.link, i.guest, i.until = rand.Text(), "", i.now().Add(guestFor)
+	return true
+}
+
+// Drop makes a link that nobody has used invalid. A guest stays.
+func (i *Invitation) Drop() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.link = ""
 }
 
 // Link is the path with the token; only the operator may see it.
@@ -77,8 +97,8 @@ func Invited(i *Invitation, next http.Handler) http.Handler {
 		}
 		if !guest {
 			show(w, http.StatusForbidden, page{Title: "There is nothing here for you", Style: i.path + stylePath,
-				Text: []string{"If you set SIA up, open the link on its terminal: it lets one browser in.",
-					"Starting SIA again prints another."}})
+				Text: []string{"If you set SIA up, open the last link on its terminal: it lets one browser in, and is valid for " +
+					"two hours.", "Starting SIA again prints another."}})
 			return
 		}
 		token := i.tokens.of(c.Value)
@@ -92,7 +112,7 @@ func Invited(i *Invitation, next http.Handler) http.Handler {
 func (i *Invitation) fits(token string) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return same(i.link, token)
+	return same(i.link, token) && i.now().Before(i.until)
 }
 
 // enter lets in a browser that sends the link's token with the form; it returns false for all others.
@@ -103,7 +123,7 @@ func (i *Invitation) enter(w http.ResponseWriter, r *http.Request) bool {
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if !same(i.link, r.PostForm.Get(tokenField)) {
+	if !same(i.link, r.PostForm.Get(tokenField)) || !i.now().Before(i.until) {
 		return false
 	}
 	i.link, i.guest, i.until = "", rand.Text(), i.now().Add(guestFor)

@@ -108,6 +108,60 @@ func TestTheLinkLetsOneBrowserIn(t *testing.T) {
 	}
 }
 
+// A link that nobody has used is valid for two hours. A new one is made only when it has expired, or its guest's stay
+// has. At the end of set-up, nobody gets in by it any more, and the guest stays.
+func TestTheLinkExpires(t *testing.T) {
+	at := &clock{now: time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)}
+	invitation := signin.NewInvitation("/setup", false, at.Now)
+	door := signin.Invited(invitation, http.NotFoundHandler())
+	ask := func(method, path, body string, cookies ...*http.Cookie) *httptest.ResponseRecorder {
+		r := httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		for _, c := range cookies {
+			r.AddCookie(c)
+		}
+		w := httptest.NewRecorder()
+		door.ServeHTTP(w, r)
+		return w
+	}
+	enter := func(link string) *httptest.ResponseRecorder {
+		return ask(http.MethodPost, "/setup/enter", link[len("/setup?"):])
+	}
+	old := invitation.Link()
+	at.Advance(2*time.Hour - time.Second)
+	if got := ask(http.MethodGet, old, ""); got.Code != http.StatusOK || invitation.Renew() {
+		t.Fatalf("before two hours are over: %d, or it was renewed", got.Code)
+	}
+	at.Advance(time.Second)
+	for _, renewed := range []bool{false, true} {
+		if renewed && !invitation.Renew() {
+			t.Error("it was not renewed")
+		}
+		if a, b := ask(http.MethodGet, old, ""), enter(old); a.Code != http.StatusForbidden ||
+			b.Code != http.StatusForbidden {
+			t.Errorf("the expired link, renewed %v: %d, its form %d", renewed, a.Code, b.Code)
+		}
+	}
+	link := invitation.Link()
+	guest := enter(link).Result().Cookies()
+	if len(guest) != 1 || link == old {
+		t.Fatalf("the new link %s lets nobody in", link)
+	}
+	invitation.Drop()
+	if got := ask(http.MethodGet, "/setup", "", guest...); got.Code != http.StatusNotFound {
+		t.Errorf("the guest after set-up: %d", got.Code)
+	}
+	at.Advance(2 * time.Hour)
+	if !invitation.Renew() {
+		t.Error("no new link when the guest's stay is over")
+	}
+	link = invitation.Link()
+	invitation.Drop()
+	if got := enter(link); got.Code != http.StatusForbidden {
+		t.Errorf("the unused link after set-up: %d", got.Code)
+	}
+}
+
 // The link's page sends its form here, and to no other site.
 func TestTheLinksPage(t *testing.T) {
 	invitation := signin.NewInvitation("/setup", false, time.Now)

@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -44,7 +45,42 @@ func headOf(c *call, full string, vars map[string]any) (answer, error) {
 		}
 		repository["pullRequest"] = c.pullNode(pull)
 	}
-	return ok(object{"data": object{"repository": repository}}), nil
+	return withHidden(object{"repository": repository}), nil
+}
+
+// appOf is the app of a check suite; null if it is hidden.
+func (c *call) appOf(st *model.Suite) any {
+	if st.App.Hidden {
+		return nil
+	}
+	return object{"databaseId": st.App.ID, "slug": st.App.Slug}
+}
+
+// withHidden is data with an error for each hidden app in it.
+// https://github.com/github/branch-deploy/issues/498
+func withHidden(data object) answer {
+	out, errors := object{"data": data}, []object{}
+	var find func(v any, path []any)
+	find = func(v any, path []any) {
+		switch v := v.(type) {
+		case object:
+			if app, has := v["app"]; has && app == nil {
+				errors = append(errors, object{"type": "FORBIDDEN", "path": append(slices.Clone(path), "app"),
+					"locations": []object{}, "message": "Resource not accessible by integration"})
+			}
+			for _, key := range slices.Sorted(maps.Keys(v)) {
+				find(v[key], append(path, key))
+			}
+		case []object:
+			for i, x := range v {
+				find(x, append(path, i))
+			}
+		}
+	}
+	if find(data, nil); len(errors) > 0 {
+		out["errors"] = errors
+	}
+	return ok(out)
 }
 
 // nearBranch answers the part for the variables branch and base_name.
@@ -91,7 +127,7 @@ func (c *call) suiteNode(st *model.Suite) object {
 		}
 	}
 	node := object{"id": payload.NodeID("CS", st.ID), "databaseId": st.ID,
-		"app": object{"databaseId": st.App.ID, "slug": st.App.Slug}, "status": enum(st.Status),
+		"app": c.appOf(st), "status": enum(st.Status),
 		"conclusion": enumOrNull(st.Conclusion), "workflowRun": nil, "checkRuns": object{"nodes": runs}}
 	if run := c.repo.RunOf(st); run != nil {
 		node["status"], node["conclusion"] = enum(run.Status), enumOrNull(run.Conclusion)
@@ -103,7 +139,7 @@ func (c *call) suiteNode(st *model.Suite) object {
 	return node
 }
 
-// nodesOf answers about commits and check suites by their global ids.
+// nodesOf answers about commits, check suites and comments by their global ids.
 // https://docs.github.com/en/graphql/guides/using-global-node-ids
 func (c *call) nodesOf(in *query) (answer, error) {
 	data := object{}
@@ -113,6 +149,13 @@ func (c *call) nodesOf(in *query) (answer, error) {
 			return graphqlError("UNDEFINED_FIELD", "the simulator does not combine node with other fields"), nil
 		}
 		id := fmt.Sprint(in.argument(f, "id"))
+		if m := c.commentNode(id); m != nil {
+			if !c.mayRead([]string{"issues"}) {
+				return graphqlError("FORBIDDEN", "Resource not accessible by integration"), nil
+			}
+			data[f.Alias] = m
+			continue
+		}
 		node, err := c.nodeOf(id)
 		if err != nil {
 			return answer{}, err
@@ -125,7 +168,32 @@ func (c *call) nodesOf(in *query) (answer, error) {
 		}
 		data[f.Alias] = node
 	}
-	return ok(object{"data": data}), nil
+	return withHidden(data), nil
+}
+
+// commentNode is a comment on an issue or a pull request; nil if the token can't see one with that id.
+// https://docs.github.com/en/graphql/reference/objects#issuecomment
+func (c *call) commentNode(id string) object {
+	for _, r := range c.world.Repositories() {
+		if r.Private && !c.token.Has(r) {
+			continue
+		}
+		for _, i := range r.Issues {
+			for _, m := range i.Comments {
+				if payload.NodeID("IC", m.ID) != id {
+					continue
+				}
+				var edited, editor any
+				if by := m.EditedBy; by != nil {
+					login, isBot := strings.CutSuffix(by.Login, "[bot]")
+					kind := map[bool]string{true: "Bot", false: "User"}[isBot]
+					edited, editor = payload.Stamp(m.Updated), object{"__typename": kind, "login": login}
+				}
+				return object{"__typename": "IssueComment", "body": m.Body, "lastEditedAt": edited, "editor": editor}
+			}
+		}
+	}
+	return nil
 }
 
 // nodeOf is a commit or a check suite; nil if the token can't see one with that id.
@@ -156,11 +224,17 @@ func (c *call) nodeOf(id string) (object, error) {
 
 // fileOf is a run's workflow file, and the repository that contains it.
 // https://docs.github.com/en/graphql/reference/actions#object-workflowrunfile
-func (c *call) fileOf(run *model.Run) object {
+func (c *call) fileOf(run *model.Run) any {
+	if run.Event.Name == model.Dynamic {
+		return nil
+	}
 	return object{"path": run.Path, "repositoryName": run.Source(c.repo).FullName()}
 }
 
 func (c *call) workflowPath(path string) string {
+	if generated, is := strings.CutPrefix(path, "dynamic/"); is {
+		return fmt.Sprintf("/%s/actions/workflows/%s", c.repo.FullName(), generated)
+	}
 	return fmt.Sprintf("/%s/actions/workflows/%s", c.repo.FullName(), path[strings.LastIndexByte(path, '/')+1:])
 }
 

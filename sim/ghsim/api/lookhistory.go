@@ -98,7 +98,7 @@ func (c *call) rollupOf(sha string) any {
 
 // suiteStub is a check suite's app and workflow run.
 func (c *call) suiteStub(st *model.Suite) object {
-	o := object{"app": object{"slug": st.App.Slug}, "workflowRun": nil}
+	o := object{"app": c.appOf(st), "workflowRun": nil}
 	if run := c.repo.RunOf(st); run != nil {
 		o["workflowRun"] = object{"event": run.Event.Name, "file": c.fileOf(run),
 			"workflow": object{"name": run.Name, "resourcePath": c.workflowPath(run.Path)}}

@@ -75,6 +75,10 @@ func (c *call) mergeability(i *model.Issue) object {
 	}
 	merge, clean := c.world.TestMerge(c.repo, base, i.Pull.HeadSHA)
 	o["mergeable"] = "CONFLICTING"
+	if c.repo.MergeStale {
+		o["mergeStateStatus"] = "DIRTY"
+		return o
+	}
 	if clean {
 		o["mergeable"], o["potentialMergeCommit"] = "MERGEABLE", c.judgesOf(merge)
 	}

@@ -11,6 +11,9 @@ import (
 // a branch that does not exist has rules too.
 // https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch
 func getRules(c *call) (answer, error) {
+	if c.repo.RulesLacking {
+		return answer{}, refusal.Forbidden(upgrade)
+	}
 	if code := c.repo.RulesHidden; code != 0 {
 		return answer{}, hidden(code)
 	}
@@ -31,11 +34,14 @@ func getRules(c *call) (answer, error) {
 	})
 }
 
-// hidden is the answer if rules can't be read: the plan has none for private repositories, or nobody may see them.
+// upgrade is the answer if the plan has no rules and no protection for private repositories.
 // https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/about-rulesets
+const upgrade = "Upgrade to GitHub Pro or make this repository public to enable this feature."
+
+// hidden is the answer if rules can't be read because nobody may see them.
 func hidden(code int) error {
 	if code == 403 {
-		return refusal.Forbidden("Upgrade to GitHub Pro or make this repository public to enable this feature.")
+		return refusal.Forbidden("Resource not accessible by integration")
 	}
 	return &refusal.Error{Code: code, Message: "Not Found"}
 }

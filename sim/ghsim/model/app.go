@@ -21,6 +21,7 @@ type App struct {
 	Permissions map[string]string
 	Events      []string
 	Made        time.Time
+	Hidden      bool           // from the tokens of other apps, in GraphQL
 	Hook        *delivery.Hook // nil without a webhook
 
 	ClientSecret string   // for signing people in

@@ -50,6 +50,7 @@ type Comment struct {
 	Body          string
 	Made, Updated time.Time
 	Edits         int
+	EditedBy      *User // the last time
 	Reactions     []*Reaction
 }
 

@@ -18,6 +18,8 @@ type Repository struct {
 	NoPulls       bool   // pull requests are disabled
 	NoDrafts      bool   // the owner's plan has no draft pull requests for it
 	PullsLag      bool   // pull requests don't follow their branches
+	MergeStale    bool   // pull requests are shown as conflicting with their base, whatever they contain
+	MergesLag     bool   // deliveries about merges show the pull requests as they were before
 	PullsBy       string // who may open pull requests: all ("") or collaborators_only
 	DefaultBranch string
 	Made, Pushed  time.Time
@@ -35,6 +37,7 @@ type Repository struct {
 	Actions       Actions             // what keeps its workflows from running
 	Protection    map[string][]string // branch → required contexts (classic protection)
 	Rules         map[string][]Rule   // branch → rules of rulesets
+	RulesLacking  bool                // the plan has no rules: the API refuses to tell them
 	RulesHidden   int                 // the API's status instead of the rules; 0: it returns them
 	Strict        map[string]bool     // branch → merges must be up to date with it
 	TestMerges    map[string]string   // base and head → the commit that merges them
@@ -69,6 +72,7 @@ type Actions struct {
 	Startup  bool   // runs fail before they have a job
 	Late     bool   // a job that needs others is made when those have ended, as on github.com
 	Lost     bool   // no workflow starts: https://github.com/lewiswigmore/open-wire/issues/40
+	Default  string // workflow of code scanning's default setup, on `dynamic`, for pull requests; empty: none
 }
 
 // Branches are the branch names, sorted.

@@ -34,6 +34,9 @@ type Run struct {
 	Artifacts          []*Artifact  // of every attempt, oldest first
 }
 
+// Dynamic is the event of workflows that GitHub generates.
+const Dynamic = "dynamic"
+
 // Broken is a job of a workflow file that could not be made, for example with an empty matrix. It fails the run, and no
 // check run explains it.
 type Broken struct {

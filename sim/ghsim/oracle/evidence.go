@@ -56,7 +56,7 @@ func (v *verdict) ranCode(p report) bool {
 	if v.sumsUp(j) {
 		return false
 	}
-	if j.Run.Event.Name == "dynamic" { // GitHub's own, such as code scanning's default setup
+	if j.Run.Event.Name == model.Dynamic { // GitHub's own, such as code scanning's default setup
 		return false
 	}
 	return !slices.Contains(baseEvents, j.Run.Event.Name) || v.takesHead(j)

@@ -204,6 +204,9 @@ func (v *verdict) judgeWorkflows() {
 // judgeJobs judges the jobs that explain why a run is not green. If the red ones are excused, the others are evidence.
 func (v *verdict) judgeJobs(run *model.Run) {
 	for _, p := range jobsOf(run) {
+		if jobReplaced(v.repo, p.job()) {
+			continue
+		}
 		switch p.standing() {
 		case green:
 			v.evidence = v.evidence || v.ranCode(p)

@@ -103,10 +103,12 @@ func latest(j *model.Job) bool {
 }
 
 // jobReplaced reports whether a job was cancelled, by itself or with its run, and a later run of the same workflow for
-// the same commit includes it too.
+// the same commit includes it too; or whether it failed, and such a run for the same event has it green.
 // https://docs.github.com/en/actions/how-tos/write-workflows/choose-when-workflows-run/control-workflow-concurrency
+// https://github.com/everruns/everruns/pull/3739
 func jobReplaced(r *model.Repository, j *model.Job) bool {
-	if j.Check.Conclusion != "cancelled" && j.Run.Conclusion != "cancelled" {
+	cancelled := j.Check.Conclusion == "cancelled" || j.Run.Conclusion == "cancelled"
+	if !cancelled && (j.Check.Status != "completed" || slices.Contains(successful, j.Check.Conclusion)) {
 		return false
 	}
 	for _, run := range r.Runs {
@@ -114,7 +116,8 @@ func jobReplaced(r *model.Repository, j *model.Job) bool {
 			continue
 		}
 		if slices.ContainsFunc(run.Jobs, func(o *model.Job) bool {
-			return o.Check.Name == j.Check.Name && o.ID > j.ID
+			succeeded := o.Check.Conclusion == "success" && run.Event.Name == j.Run.Event.Name && latest(o)
+			return o.Check.Name == j.Check.Name && o.ID > j.ID && (cancelled || succeeded)
 		}) {
 			return true
 		}
@@ -122,10 +125,14 @@ func jobReplaced(r *model.Repository, j *model.Job) bool {
 	return false
 }
 
-// runReplaced reports whether a run was cancelled and a later run of the same workflow for the same commit replaced it.
+// runReplaced reports whether a run was cancelled and a later run of the same workflow for the same commit replaced it,
+// or whether it failed, and such a run for the same event succeeded.
 func runReplaced(r *model.Repository, run *model.Run) bool {
-	return run.Conclusion == "cancelled" && slices.ContainsFunc(r.Runs, func(o *model.Run) bool {
-		return o != run && o.SHA == run.SHA && sameWorkflow(r, o, run) && began(o) > began(run)
+	return slices.ContainsFunc(r.Runs, func(o *model.Run) bool {
+		succeeded := slices.Contains(failed, run.Conclusion) && o.Conclusion == "success" &&
+			o.Event.Name == run.Event.Name
+		return o != run && o.SHA == run.SHA && sameWorkflow(r, o, run) && began(o) > began(run) &&
+			(run.Conclusion == "cancelled" || succeeded)
 	})
 }
 

@@ -112,7 +112,23 @@ func TestConcurrency(t *testing.T) {
 			w.run(head, "push", "test cancelled")
 			w.run(head, "pull_request", "lint success")
 		}, why: "it was cancelled"},
-		{says: "a failed run is not replaced", state: func(w *world) {
+		{says: "a failed run is replaced by a success for the same event", state: func(w *world) {
+			w.run(head, "pull_request", "test failure", "lint success")
+			w.run(head, "pull_request", "test success", "lint success")
+		}, green: true},
+		{says: "but not by one in which it was skipped", state: func(w *world) {
+			w.run(head, "pull_request", "test failure", "lint success")
+			w.run(head, "pull_request", "test skipped", "lint success")
+		}, red: []string{"test"}},
+		{says: "nor by an earlier one", state: func(w *world) {
+			w.run(head, "pull_request", "test success")
+			w.run(head, "pull_request", "test failure")
+		}, red: []string{"test"}},
+		{says: "a run that failed without a job, too", state: func(w *world) {
+			ended(w.run(head, "pull_request"), "startup_failure")
+			w.run(head, "pull_request", "test success")
+		}, green: true},
+		{says: "a failed run is not replaced for another event", state: func(w *world) {
 			w.run(head, "push", "test failure")
 			w.run(head, "pull_request", "test success")
 		}, red: []string{"test"}},

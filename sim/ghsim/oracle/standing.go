@@ -109,7 +109,7 @@ func (v *verdict) failureInRun(p report) string {
 		return waits
 	}
 	if run := j.Run; run.Status == "completed" && !slices.Contains(successful, run.Conclusion) && !explained(run) &&
-		!v.base.excuseRun(v.repo, run) {
+		!runReplaced(v.repo, run) && !v.base.excuseRun(v.repo, run) {
 		return fmt.Sprintf("its run ended as %s", run.Conclusion)
 	}
 	return ""

@@ -62,7 +62,9 @@ func (s *Shaper) Pull(r *model.Repository, i *model.Issue) Object {
 	mergeable, state := any(nil), "unknown"
 	if i.State == "open" {
 		_, clean := s.git.MergeTree(r.Dir, r.Head(p.Base), p.HeadSHA)
-		mergeable, state = clean, rules.State(s.git, r, i)
+		if mergeable, state = clean, rules.State(s.git, r, i); r.MergeStale {
+			mergeable, state = false, "dirty"
+		}
 	}
 	o := s.PullLite(r, i)
 	if i.State == "open" {

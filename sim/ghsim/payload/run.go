@@ -21,7 +21,7 @@ func (s *Shaper) Run(r *model.Repository, run *model.Run, actor *model.User) Obj
 	return Object{
 		"id": run.ID, "node_id": NodeID("WFR", run.ID), "name": run.Name,
 		"display_title": s.git.Facts(r.Dir, run.SHA).Subject(),
-		"head_branch":   run.Branch, "head_sha": run.SHA, "path": runPath(run), "run_number": run.Number,
+		"head_branch":   run.Branch, "head_sha": run.SHA, "path": run.Path, "run_number": run.Number,
 		"run_attempt": run.Attempt,
 		"event":       run.Event.Name,
 		"status":      run.Status, "conclusion": OrNull(run.Conclusion), "workflow_id": run.WorkflowID,
@@ -32,20 +32,22 @@ func (s *Shaper) Run(r *model.Repository, run *model.Run, actor *model.User) Obj
 		"check_suite_url": s.API("/repos/%s/check-suites/%d", r.FullName(), run.Suite.ID),
 		"artifacts_url":   u + "/artifacts",
 		"cancel_url":      u + "/cancel", "rerun_url": u + "/rerun", "previous_attempt_url": previous,
-		"workflow_url": s.API("/repos/%s/actions/workflows/%d", r.FullName(), run.WorkflowID),
+		"workflow_url": s.workflowURL(r, run),
 		"head_commit":  s.CommitLite(s.git.Facts(r.Dir, run.SHA)), "repository": s.RepositoryLite(r),
 		"head_repository":      s.RepositoryLite(r),
 		"referenced_workflows": []Object{},
 	}
 }
 
-// runPath is the path of a run's workflow; for one of another repository with its name and the ref.
-// https://docs.github.com/en/rest/actions/workflow-runs#get-a-workflow-run
-func runPath(run *model.Run) string {
-	if run.From == nil {
-		return run.Path
+// workflowURL is the address of a run's workflow. That of one which a rule requires from another repository leads
+// nowhere, and nothing else in the run tells that it is one.
+// https://github.com/cli/cli/issues/9228
+func (s *Shaper) workflowURL(r *model.Repository, run *model.Run) string {
+	kind := "workflows"
+	if run.From != nil {
+		kind = "required_workflows"
 	}
-	return run.From.FullName() + "/" + run.Path + "@" + run.FromRef
+	return s.API("/repos/%s/actions/%s/%d", r.FullName(), kind, run.WorkflowID)
 }
 
 // Workflow is the workflow of a run.

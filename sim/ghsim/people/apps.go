@@ -46,6 +46,13 @@ func (p *People) CreateApp(slug string) (App, error) {
 		Bot: publicUser(a.Bot), WebhookSecret: p.hook.Secret}, nil
 }
 
+// HideApp hides an app from the tokens of other apps, as GraphQL does with some private ones.
+func (p *People) HideApp(slug string) {
+	p.world.Lock()
+	defer p.world.Unlock()
+	p.world.EnsureApp(slug).Hidden = true
+}
+
 // SetWebhook points an app's webhook at url and sends it a ping; an empty url
 // removes it.
 func (p *People) SetWebhook(appID int64, url, secret string) error {

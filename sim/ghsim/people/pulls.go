@@ -95,6 +95,16 @@ func (p *People) LagPulls(repo string, on bool) error {
 	return p.onRepo(repo, func(r *model.Repository) { p.world.LagPulls(r, on) })
 }
 
+// StaleMerges makes pull requests look as if they conflicted with their base.
+func (p *People) StaleMerges(repo string, on bool) error {
+	return p.onRepo(repo, func(r *model.Repository) { r.MergeStale = on })
+}
+
+// LagMerges makes deliveries about merges show the pull requests as they were before.
+func (p *People) LagMerges(repo string, on bool) error {
+	return p.onRepo(repo, func(r *model.Repository) { r.MergesLag = on })
+}
+
 // Retarget changes the base branch of a pull request.
 func (p *People) Retarget(repo string, number int, login, base string) error {
 	return p.onPull(repo, number, login, func(r *model.Repository, i *model.Issue, a model.Actor) error {

@@ -58,6 +58,14 @@ func (p *People) SetPushes(repo string, to model.Pushes) error {
 	return p.onRepo(repo, func(r *model.Repository) { r.Pushes = to })
 }
 
+// LackRules removes the rules of a repository, as the plan of its owner has none, which the API answers then.
+func (p *People) LackRules(repo string) error {
+	return p.onRepo(repo, func(r *model.Repository) {
+		r.RulesLacking = true
+		clear(r.Rules)
+	})
+}
+
 // HideRules makes the API answer 403 or 404 instead of the rules of branches; 0 ends it.
 func (p *People) HideRules(repo string, status int) error {
 	if status != 0 && status != http.StatusForbidden && status != http.StatusNotFound {

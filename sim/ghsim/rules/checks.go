@@ -35,8 +35,10 @@ func byApp(r *model.Repository, st *model.Status, app int64) bool {
 	return slices.ContainsFunc(r.Suites, func(s *model.Suite) bool { return s.App.ID == app && s.App.Bot == st.By })
 }
 
-// latest are the newest check runs of each name in each suite of the head and of the test merge. If one of two runs of
-// a workflow is skipped and the other is not, both count.
+// latest are the newest check runs of each name in each suite of the head and of the test merge. A job that succeeded
+// replaces one that failed in an earlier run of the same workflow and event. If one of two such runs is skipped and the
+// other is not, both count.
+// https://github.com/everruns/everruns/pull/3739
 func latest(r *model.Repository, head, merge string) []*model.CheckRun {
 	var all []*model.CheckRun
 	for _, st := range r.Suites {
@@ -44,7 +46,16 @@ func latest(r *model.Repository, head, merge string) []*model.CheckRun {
 			all = append(all, r.LatestChecks(st)...)
 		}
 	}
-	return all
+	return slices.DeleteFunc(slices.Clone(all), func(k *model.CheckRun) bool {
+		return !green(k) && slices.ContainsFunc(all, func(o *model.CheckRun) bool { return replaces(r, o, k) })
+	})
+}
+
+// replaces reports whether a job that succeeded is of a later run of another job's workflow for the same event.
+func replaces(r *model.Repository, o, k *model.CheckRun) bool {
+	return k.Job != nil && o.Job != nil && o.Job.ID > k.Job.ID && o.Name == k.Name && o.SHA == k.SHA &&
+		o.Conclusion == "success" && o.Job.Run != k.Job.Run && o.Job.Run.Path == k.Job.Run.Path &&
+		o.Job.Run.Source(r) == k.Job.Run.Source(r) && o.Job.Run.Event.Name == k.Job.Run.Event.Name
 }
 
 // statuses are the newest status of each context; the test merge's replace the head's.
@@ -76,7 +87,8 @@ func passing(r *model.Repository, head, merge string) bool {
 		}
 	}
 	return !slices.ContainsFunc(r.Runs, func(run *model.Run) bool {
-		return run.SHA == head && (run.Status != "completed" || !slices.Contains(success, run.Conclusion))
+		explained := slices.ContainsFunc(run.Latest(), func(j *model.Job) bool { return !green(j.Check) })
+		return run.SHA == head && (run.Status != "completed" || !explained && !slices.Contains(success, run.Conclusion))
 	})
 }
 

@@ -104,7 +104,8 @@ func Parse(text []byte) (*Workflow, error) {
 }
 
 // defaultTypes are the event types that start a workflow without types.
-var defaultTypes = map[string][]string{"pull_request": {"opened", "synchronize", "reopened"}}
+var defaultTypes = map[string][]string{"pull_request": {"opened", "synchronize", "reopened"},
+	"dynamic": {"opened", "synchronize", "reopened"}}
 
 // triggered reports whether an event starts the workflow.
 func (w *Workflow) triggered(e Event) bool {

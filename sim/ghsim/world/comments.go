@@ -24,6 +24,7 @@ func (w *World) EditComment(r *model.Repository, c *model.Comment, a model.Actor
 	from := c.Body
 	c.Body, c.Updated, c.Issue.Updated = body, w.Now(), w.Now()
 	c.Edits++
+	c.EditedBy = a.User
 	w.commentEvent(r, a, c, "edited", object{"changes": object{"body": object{"from": from}}})
 }
 

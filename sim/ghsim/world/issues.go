@@ -31,7 +31,11 @@ func (w *World) issueEvent(
 	body := object{}
 	maps.Copy(body, extra)
 	if i.Pull != nil {
-		body["number"], body["pull_request"] = i.Number, w.shape.Pull(r, i)
+		pull := w.shape.Pull(r, i)
+		if action == "closed" && r.MergesLag { // https://github.com/rocq-prover/bot/issues/255
+			maps.Copy(pull, object{"state": "open", "merged": false, "closed_at": nil, "merged_at": nil, "merged_by": nil})
+		}
+		body["number"], body["pull_request"] = i.Number, pull
 	} else {
 		body["issue"] = w.shape.Issue(r, i)
 	}

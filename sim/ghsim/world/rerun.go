@@ -26,6 +26,9 @@ func (w *World) Rerun(r *model.Repository, run *model.Run, a model.Actor, which 
 	if run.Status != "completed" {
 		return refusal.Forbidden("This workflow run is already running")
 	}
+	if run.Event.Name == model.Dynamic { // https://github.com/github/codeql-action/issues/3465
+		return refusal.Forbidden("This workflow run cannot be retried")
+	}
 	last := run.Latest()
 	again := map[string]bool{}
 	follows := func(j *model.Job) bool {

@@ -32,6 +32,18 @@ func (w *World) startPullWorkflows(r *model.Repository, a model.Actor, i *model.
 	event := runner.Event{Name: "pull_request", Payload: payload, Changed: w.changed(r, p.BaseSHA, p.HeadSHA)}
 	w.startWorkflows(r, a, event, p.Head, p.HeadSHA)
 	w.startRequired(r, a, event, i)
+	w.startDefault(r, a, event, p)
+}
+
+// startDefault starts the workflow that GitHub generates for code scanning's default setup. It is no file.
+// https://docs.github.com/en/code-security/concepts/code-scanning/setup-types#about-default-setup
+func (w *World) startDefault(r *model.Repository, a model.Actor, event runner.Event, p *model.Pull) {
+	if r.Actions.Default == "" || w.noWorkflows || w.mon.Closed() || !startable(a, event) {
+		return
+	}
+	event.Name = model.Dynamic
+	at := started{event: event, branch: p.Head, sha: p.HeadSHA, ref: "refs/heads/" + p.Head, checkout: p.HeadSHA}
+	w.startWorkflow(r, a, &at, "dynamic/github-code-scanning/codeql", []byte(r.Actions.Default))
 }
 
 // changed are the paths that differ between a commit and its merge base with another; nil when unknown.
