@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
@@ -54,6 +55,9 @@ type FileDiff struct {
 	Deleted int
 	Binary  bool // there is a NUL byte near the start, or it is a submodule
 	Hunks   []Hunk
+	// differences of a binary file that is UTF-8 but for its NUL bytes: code that tools don't read
+	BinaryHunks []Hunk
+	LostExec    bool // the file was executable, and is not any more
 }
 
 // FirstLines returns the first lines of the file if the change shows them, in the format of [Hunk], and none otherwise.
@@ -157,13 +161,13 @@ func makeDiff(ctx context.Context, changes []treeChange, old, new blobOpener) (D
 		d.Added += f.Added
 		d.Deleted += f.Deleted
 		d.Truncated = d.Truncated || cut
-		for _, h := range f.Hunks {
+		for _, h := range slices.Concat(f.Hunks, f.BinaryHunks) {
 			for _, l := range h.Lines {
 				hunks += len(l) + 1
 			}
 		}
 		if hunks > maxHunks {
-			f.Hunks, d.Truncated = nil, true
+			f.Hunks, f.BinaryHunks, d.Truncated = nil, nil, true
 		}
 		if !d.Truncated {
 			text := f.patch()
@@ -217,6 +221,7 @@ func splitLines(b []byte) (lines []string, newline bool) {
 
 // compareSides compares the two sides; cut is true when one was too large.
 func (f *comparison) compareSides(openOld, openNew blobOpener) (cut bool, err error) {
+	f.LostExec = f.old.mode == filemode.Executable && isRegular(f.new.mode) && f.new.mode != filemode.Executable
 	if f.old.id == f.new.id {
 		return false, nil
 	}
@@ -228,7 +233,7 @@ func (f *comparison) compareSides(openOld, openNew blobOpener) (cut bool, err er
 	if err != nil {
 		return false, err
 	}
-	if f.Binary = binA || binB; f.Binary || largeA || largeB {
+	if f.Binary = binA || binB; f.Binary && !(utf8.Valid(a) && utf8.Valid(b)) || largeA || largeB {
 		return !f.Binary, nil
 	}
 	old, oldNL := splitLines(a)
@@ -243,6 +248,10 @@ func (f *comparison) compareSides(openOld, openNew blobOpener) (cut bool, err er
 		y[len(y)-1] += "\n"
 	}
 	spans := diffLines(x, y)
+	if f.Binary {
+		f.BinaryHunks = makeHunks(spans, old, new)
+		return false, nil
+	}
 	for _, s := range spans {
 		f.Deleted += s.b - s.a
 		f.Added += s.d - s.c

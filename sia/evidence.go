@@ -33,6 +33,8 @@ type TestEvidence struct {
 	Gone []string `json:"gone,omitempty"`
 	// tests that do not run at the head, and pass there in their base version
 	Dropped []string `json:"dropped,omitempty"`
+	// such tests that failed in a check of an earlier head of the task: they pass only where SIA runs them
+	DroppedRed []string `json:"dropped_red,omitempty"`
 	// tests and groups that pass at the head, or are gone, and fail or can't be built there in their base version:
 	// behaviour changed
 	Broken []string `json:"broken,omitempty"`
@@ -93,9 +95,12 @@ func (e *TestEvidence) Asks() (firm, broken []string) {
 		"ran on the base commit and do not run now")...)
 	firm = append(firm, sentences(e.Differs, "comes out otherwise where nothing tells the code that it is tested",
 		"come out otherwise where nothing tells the code that it is tested")...)
-	broken = append(sentences(e.Broken, "of the base commit does not pass now", "of the base commit do not pass now"),
+	broken = slices.Concat(
+		sentences(e.Broken, "of the base commit does not pass now", "of the base commit do not pass now"),
 		sentences(e.Edited, "fails on the base commit, and passes now only because its test was edited",
-			"fail on the base commit, and pass now only because their tests were edited")...)
+			"fail on the base commit, and pass now only because their tests were edited"),
+		sentences(e.DroppedRed, "is gone or skipped, and failed in a check of an earlier commit",
+			"are gone or skipped, and failed in a check of an earlier commit"))
 	return firm, broken
 }
 

@@ -13,7 +13,7 @@ func TestEvidenceAsks(t *testing.T) {
 	e := &TestEvidence{Early: []string{"a"}, Gone: []string{"a::TestA", "b::T1", "b::T2", "b::T3", "b::T4"},
 		Differs: []string{"a::TestA"}, Broken: []string{"b", "b::T`1"}, Dropped: []string{"a::TestB"},
 		Edited: []string{"a::TestC", "c::T1", "c::T2"}, Files: []string{"a_test.go"},
-		Red: []string{"a::TestD"}, Failing: []string{"d::T1", "d::T2"}}
+		DroppedRed: []string{"a::TestE"}, Red: []string{"a::TestD"}, Failing: []string{"d::T1", "d::T2"}}
 	firm, broken := e.Asks()
 	want := []string{
 		"`a` ends before its tests have, with success; it did not on the base commit",
@@ -24,8 +24,9 @@ func TestEvidenceAsks(t *testing.T) {
 		"`b` of the base commit does not pass now", "`T'1` of `b` of the base commit does not pass now",
 		"`TestC` of `a` fails on the base commit, and passes now only because its test was edited",
 		"`T1`, `T2` of `c` fail on the base commit, and pass now only because their tests were edited",
+		"`TestE` of `a` is gone or skipped, and failed in a check of an earlier commit",
 	}
-	if d := cmp.Diff(want, append(firm, broken...)); d != "" || len(broken) != 4 {
+	if d := cmp.Diff(want, append(firm, broken...)); d != "" || len(broken) != 5 {
 		t.Errorf("-want +got\n%s", d)
 	}
 	gone := []string{"`TestB` of `a` is gone or skipped; as the base commit has it, it passes"}

@@ -50,6 +50,9 @@ func (s *step) evidenced() {
 		s.because("the head has changed since the tests of %s were run", e.Head.Short())
 		return
 	}
+	if s.e.Rules >= 3 {
+		e.separateRed(s.t.FailedBefore())
+	}
 	s.t.Gate.Evidence = &e
 	if s.t.Gate.Looks > 0 && !s.t.Gate.AwaitsPerson && (checking || s.t.AsksAboutChecks()) {
 		s.look(s.e.At)

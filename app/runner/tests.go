@@ -256,8 +256,8 @@ func decodeTests(b []byte, w Work) (o Outcome, err error) {
 // validEvidence reports whether evidence is of the asked commits and within its limits.
 func validEvidence(e sia.TestEvidence, w Work) bool {
 	return string(e.Head) == w.Start && string(e.Base) == w.Tests.Base && e.Tests >= 0 && e.Tests <= maxTestCount &&
-		!slices.ContainsFunc([][]string{e.Left, e.Files, e.Early, e.Hushed, e.Red, e.Gone, e.Dropped, e.Broken, e.Edited,
-			e.Differs, e.Failing}, func(names []string) bool { return len(names) > sia.MaxEvidence })
+		!slices.ContainsFunc([][]string{e.Left, e.Files, e.Early, e.Hushed, e.Red, e.Gone, e.Dropped, e.DroppedRed, e.Broken,
+			e.Edited, e.Differs, e.Failing}, func(names []string) bool { return len(names) > sia.MaxEvidence })
 }
 
 // validChecks reports whether results are those of commands, in their order. The repository's tests, which are the last

@@ -18,7 +18,7 @@ import (
 // lines of the diff are used.
 const oldLimit = 1 << 20
 
-// maxComparedLines limits the changed lines of one file that are compared; a file with more is reported as a whole.
+// maxComparedLines limits the changed lines of one test file that are compared; one with more is reported as a whole.
 const maxComparedLines = 3000
 
 // tampering returns a line for each way in which the head's change affects the tests, the configuration of checks, or
@@ -47,16 +47,41 @@ func (w *checkWorker) tampering(ctx context.Context, t sia.Task) (lines []string
 	}
 	evidence := evidenceOf(t)
 	expectations = t.Settings.SIA.Reviewer
-	for _, f := range tamper.Find(changes, t.Settings.Checks.Protected, sia.AlwaysProtected()...) {
-		if f.OfTests() && evidence.Ran(f.Path) {
-			continue
-		}
+	found := tamper.Find(changes, t.Settings.Checks.Protected, sia.AlwaysProtected()...)
+	for _, f := range unexcused(t, changes, found) {
 		lines = append(lines, w.Secrets.Mask(f.String()))
 		expectations = expectations && f.Asks() == tamper.Reviewer
 	}
 	firm, broken := evidence.Asks()
 	lines = slices.Concat(lines, firm, broken, w.Findings(string(t.Head)))
 	return lines, expectations && len(firm) == 0 && len(lines) > 0, nil
+}
+
+// unexcused returns the findings without those about tests that SIA ran. A test that failed in a check of an earlier
+// head fails where SIA does not run it, as on another system, so its file is judged by its text.
+func unexcused(t sia.Task, changes []tamper.Change, found []tamper.Finding) []tamper.Finding {
+	evidence, failed := evidenceOf(t), t.FailedBefore()
+	judged := map[string]bool{}
+	for _, c := range changes {
+		judged[c.Path] = !evidence.Ran(c.Path) || sia.NamesTest(failed, cmp.Or(c.OldPath, c.Path), baseText(c))
+	}
+	return slices.DeleteFunc(slices.Clone(found), func(f tamper.Finding) bool { return f.OfTests() && !judged[f.Path] })
+}
+
+// baseText returns what is known of a file's text on the base.
+func baseText(c tamper.Change) string {
+	if c.Old != "" {
+		return c.Old
+	}
+	var b strings.Builder
+	for _, h := range c.Hunks {
+		for _, l := range h.Lines {
+			if !strings.HasPrefix(l, "+") {
+				b.WriteString(l[min(1, len(l)):] + "\n")
+			}
+		}
+	}
+	return b.String()
 }
 
 // TamperChanges converts a diff for package tamper. workflows are the paths of the base's workflows; read reads a file
@@ -91,16 +116,18 @@ func TamperChanges(
 // change converts a file's diff for package tamper. In a truncated diff, a file without hunks may have changed in any
 // way.
 func change(f gitops.FileDiff, cut bool) tamper.Change {
-	c := tamper.Change{Path: f.Path, OldPath: f.OldPath, Status: string(f.Status)}
+	c := tamper.Change{Path: f.Path, OldPath: f.OldPath, Status: string(f.Status), LostExec: f.LostExec}
 	lines := 0
-	for _, h := range f.Hunks {
+	for _, h := range slices.Concat(f.Hunks, f.BinaryHunks) {
 		lines += len(h.Lines)
 		c.Hunks = append(c.Hunks, tamper.Hunk{OldStart: h.OldStart, NewStart: h.NewStart, Lines: h.Lines})
 	}
 	switch {
-	case lines > maxComparedLines: // escalated to a user if it is a test
-		c.Hunks, c.Opaque = nil, f.Status != gitops.FileDeleted
 	case f.Binary:
+		c.Opaque = true
+	case lines > maxComparedLines && f.Status == gitops.FileDeleted:
+		c.Hunks = nil
+	case lines > maxComparedLines: // escalated to a user if it is a test
 		c.Opaque = true
 	case cut && len(f.Hunks) == 0:
 		c.Opaque = f.Status != gitops.FileDeleted

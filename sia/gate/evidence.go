@@ -16,5 +16,5 @@ func TestsOf(t sia.Task) Tests {
 	if e == nil || e.Head != t.Head {
 		return Tests{Running: t.RunsTests()}
 	}
-	return Tests{Shown: e.Shown(), Dropped: len(e.Dropped)}
+	return Tests{Shown: e.Shown(), Dropped: len(e.Dropped) + len(e.DroppedRed)}
 }

@@ -48,14 +48,14 @@ func tests(changes []Change, gone map[string]bool) []Finding {
 		why := ""
 		switch {
 		case c.Opaque || c.Status == "deleted" && len(c.Hunks) == 0:
-			why = "tests were deleted, or changed beyond comparing"
+			why = "tests were deleted, or changed or added beyond comparing"
 		case c.Status == "renamed" && was.named && was.runs() && !(is.named && is.runs()),
 			c.Status == "renamed" && byDefault.MatchString(c.before()) && !byDefault.MatchString(c.Path) &&
 				!slices.ContainsFunc(changes, func(o Change) bool { return roleOf(o.Path).runner }):
 			why = "tests are not found any more by their file's name"
 		}
 		if why != "" {
-			if was.test && c.Status != "added" {
+			if was.test && (c.Status != "added" || c.Opaque) {
 				out = append(out, Finding{Kind: DeletedTest, Path: c.Path, Why: why})
 			}
 			continue

@@ -16,6 +16,8 @@ import (
 type findings struct {
 	early, hushed, red, gone, dropped, broken []string
 
+	unsteady []string // tests that failed once in their base version at the head; added to broken once confirmed
+
 	edited []string // confirmed apart from the others, since the base's tests fail on the base as well
 
 	replaced map[string]replacement // by group, until settled
@@ -37,7 +39,7 @@ func (f findings) addTo(e *sia.TestEvidence) {
 // against returns the groups with findings against the change.
 func (f findings) against() map[string]bool {
 	out := map[string]bool{}
-	for _, list := range [][]string{f.early, f.hushed, f.red, f.gone, f.broken} {
+	for _, list := range [][]string{f.early, f.hushed, f.red, f.gone, f.broken, f.unsteady} {
 		for _, s := range list {
 			g, _, _ := strings.Cut(s, "::")
 			out[g] = true
@@ -48,7 +50,8 @@ func (f findings) against() map[string]bool {
 
 // filter removes the findings for which keep returns false.
 func (f findings) filter(keep func(finding string) bool) findings {
-	for _, list := range []*[]string{&f.early, &f.hushed, &f.red, &f.gone, &f.dropped, &f.broken} {
+	for _, list := range []*[]string{&f.early, &f.hushed, &f.red, &f.gone, &f.dropped, &f.broken,
+		&f.unsteady} {
 		*list = slices.DeleteFunc(slices.Clone(*list), func(s string) bool { return !keep(s) })
 	}
 	return f
@@ -72,12 +75,24 @@ func (p *pass) compare() (out findings) {
 			p.omit("%s: its tests do not build on the base commit here: %s", g, base.Log)
 		case !base.Ran:
 			p.omit("%s: its tests did not come to an end on the base commit, or printed too much", g)
-		case atAll && !head.Built:
+		case atAll && !head.Built && !over.Ran:
 			p.omit("%s: its tests do not build at the head here: %s", g, head.Log)
+			if !over.Built && !p.mayLack(g, head, over) {
+				out.broken = append(out.broken, g)
+				p.out.Tests += len(outermost(p.lang, base.Tests, testrun.Passed))
+			}
 		case !atAll && p.mayBeUnrun(atHead, g):
 			p.omit("%s: its tests were not run at the head", g)
-		case atAll && !head.Ran, overlaid && over.Built && !over.Ran, !overlaid && p.needsOverlay(g):
+		case atAll && !head.Ran && !over.Ran, overlaid && over.Built && !over.Ran, !overlaid && p.needsOverlay(g):
 			p.omit("%s: its tests did not come to an end at the head, or printed too much", g)
+		case atAll && !head.Ran: // the base's tests do without the head's; those are judged by their text
+			if head.Built {
+				p.omit("%s: its tests did not come to an end at the head, or printed too much", g)
+			} else {
+				p.omit("%s: its tests do not build at the head here: %s", g, head.Log)
+			}
+			p.out.Tests += len(outermost(p.lang, base.Tests, testrun.Passed))
+			out.group(p.lang, g, base, over.asIfRun(base), over)
 		default:
 			if base.End.Why != "" {
 				p.omit("%s: its tests fail on the base commit here: %s", g, base.End.Why)
@@ -93,6 +108,25 @@ func (p *pass) compare() (out findings) {
 		}
 	}
 	return out
+}
+
+// lacksElsewhere matches a build that fails because this machine's toolchain is too old, or lacks a library.
+var lacksElsewhere = regexp.MustCompile(`requires (?:go|rustc) |rustc \S+ is not supported|older than the .* edition|` +
+	`edition\w*[\x60"']* is required|pkg-config|fatal error: .*No such file|cannot find -l|linker .* not found|` +
+	`executable file not found|invalid target release|release version \d+ not supported`)
+
+// mayLack reports whether a group may fail to build at the head only because this machine lacks something.
+func (p *pass) mayLack(g string, runs ...groupRun) bool {
+	return p.unfetched || p.mayBeUnrun(atHead, g) || slices.ContainsFunc(runs, func(r groupRun) bool {
+		return p.lang.Lacks(r.Log) || lacksElsewhere.MatchString(r.Log)
+	})
+}
+
+// asIfRun returns a run of the head's tests that says nothing: those that passed on the base pass.
+func (r groupRun) asIfRun(base groupRun) groupRun {
+	r.Tests = maps.Clone(base.Tests)
+	maps.DeleteFunc(r.Tests, func(_ string, o testrun.Outcome) bool { return o != testrun.Passed })
+	return r
 }
 
 // mayBeUnrun reports whether a group without a result in a tree may just not have been run there.
@@ -208,15 +242,18 @@ func (f *findings) group(lang testrun.Language, g string, base, head, over group
 	var gone []string
 	ofBase, ofHead, ofOver := tallies(base), tallies(head), tallies(over)
 	for _, test := range outermost(lang, base.Tests, testrun.Passed) {
-		if slices.Contains(head.Flaky, test) || slices.Contains(over.Flaky, test) {
-			continue
-		}
 		name := g + "::" + test
 		now, still := head.Tests[test], over.Tests[test] == testrun.Passed
 		runs := now == testrun.Passed
 		of := baseName(test)
 		switch {
 		case now == testrun.Failed: // is red
+		case slices.Contains(over.Flaky, test):
+			f.unsteady = append(f.unsteady, name)
+		case slices.Contains(head.Flaky, test): // judged by its text if its base version passes
+			if !still {
+				f.broken = append(f.broken, name)
+			}
 		case still && (runs || now == "" && ofHead[of].replaces(ofBase[of])):
 		case still:
 			f.dropped = append(f.dropped, name)

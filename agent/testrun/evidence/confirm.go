@@ -49,6 +49,19 @@ func (p *pass) confirmRed(ctx context.Context, found findings) (red []string, er
 	}), nil
 }
 
+// confirmUnsteady runs the base's tests at the head twice more for tests that failed there once, and returns those that
+// fail again. On the base they passed each time.
+func (p *pass) confirmUnsteady(ctx context.Context, found findings) (out []string, err error) {
+	runs, err := p.runGroups(ctx, atOver, findings{broken: found.unsteady}.against(), again)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Clone(found.unsteady), func(finding string) bool {
+		g, test, _ := strings.Cut(finding, "::")
+		return runs[g].Tests[test] == testrun.Passed
+	}), nil
+}
+
 // confirmEdited runs the base's tests at the head twice more for tests that pass only as edited, and drops those that
 // don't fail again, or are in found.broken already.
 func (p *pass) confirmEdited(ctx context.Context, found findings) (out []string, err error) {

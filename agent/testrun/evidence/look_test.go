@@ -467,6 +467,41 @@ def half(a):
 	}
 }
 
+// New pages of documentation don't keep tests from being run; a change of as many files of code does.
+func TestManyFiles(t *testing.T) {
+	const files = `
+-- base/calc.py --
+def half(a):
+    return a // 2
+-- base/test_calc.py --
+import unittest
+from calc import half
+
+class Halves(unittest.TestCase):
+    def test_half(self):
+        self.assertEqual(half(4), 2)
+-- head/calc.py --
+def half(a):
+    return a
+-- head/test_calc.py --
+import unittest
+`
+	for ending, want := range map[string]string{
+		"md": "tests: 1\nfiles: test_calc.py\ngone: test_calc.py::test_calc.Halves.test_half\n",
+		"py": "not run: the change touches more than 400 files of code or tests, or 5000 in all\n",
+	} {
+		more := files
+		for i := range 401 {
+			more += fmt.Sprintf("-- head/docs/page%d.%s --\n# %d\n", i, ending, i)
+		}
+		a, c := txtar.Parse([]byte(more)), newClone(t)
+		e := c.look(newBox(t), c.commit(a, "base/"), c.commit(a, "head/"))
+		if diff := cmp.Diff(want, shown(e)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s%s", ending, diff, strings.Join(e.Left, "\n"))
+		}
+	}
+}
+
 // shown returns evidence in the format of the cases.
 func shown(e sia.TestEvidence) string {
 	var b strings.Builder

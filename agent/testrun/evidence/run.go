@@ -71,6 +71,11 @@ func (p *pass) runAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	unsteady, err := p.confirmUnsteady(ctx, found)
+	if err != nil {
+		return err
+	}
+	found.broken = append(found.broken, unsteady...)
 	if found.edited, err = p.confirmEdited(ctx, found); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/sia-bot/sia/agent/testrun"
@@ -31,16 +32,28 @@ type change struct {
 	trees trees
 }
 
-// maxChanged is the maximum number of files of a change.
-const maxChanged = 400
+// Limits of a change.
+const (
+	maxChanged = 400  // files that may have to do with tests
+	maxFiles   = 5000 // all files, also of documentation
+)
 
 // readChange reads a change. why is the reason if it can't be checked.
 func readChange(ctx context.Context, h *gitops.History, base, head string) (c change, why string, err error) {
-	if c.files, err = h.Changes(ctx, base, head, maxChanged); err != nil {
+	if c.files, err = h.Changes(ctx, base, head, maxFiles); err != nil {
 		return c, "", err
 	}
-	if len(c.files) > maxChanged {
-		return c, fmt.Sprintf("the change touches more than %d files", maxChanged), nil
+	near := 0
+	for _, f := range c.files {
+		if slices.ContainsFunc(testrun.Languages(), func(l testrun.Language) bool {
+			return l.IsTest(f.Path) || l.IsCode(f.Path) || l.IsManifest(f.Path)
+		}) {
+			near++
+		}
+	}
+	if near > maxChanged || len(c.files) > maxFiles {
+		return c, fmt.Sprintf("the change touches more than %d files of code or tests, or %d in all", maxChanged,
+			maxFiles), nil
 	}
 	c.trees = trees{}
 	if c.trees[atBase], err = h.Files(ctx, base); err != nil {
