@@ -65,8 +65,8 @@ const (
 		`\x{2090}-\x{209c}]`
 )
 
-// disguised reports an added line of code that people and tools don't read as the language does, and a test or what runs
-// tests that is not executable any more.
+// disguised reports an added line of code that people and tools don't read as the language does, and a test or what
+// runs tests that is not executable any more.
 func (c *Change) disguised() []Finding {
 	r := roleOf(c.Path)
 	if c.LostExec && (c.Runs || roleOf(c.before()).validates()) {
