@@ -71,7 +71,7 @@ func withoutReplaced(all []check) (out []check, outdone map[int64]bool) {
 			alike[c.kind()] = append(alike[c.kind()], i)
 		}
 	}
-	all, outdone = slices.Clone(all), map[int64]bool{}
+	all, out, outdone = slices.Clone(all), make([]check, 0, len(all)), map[int64]bool{}
 	for _, c := range all {
 		if c.workflow == nil || c.run.ID == 0 {
 			out = append(out, c)
