@@ -390,7 +390,7 @@ func (x *rebuild) results(ctx context.Context, r taskFromRecord, t sia.Task, isN
 	if isNew && r.record.Task.State == sia.Escalated && t.Escalation != nil {
 		t.State = sia.Escalated
 	}
-	coders, end := x.branches.results(t)
+	coders, end := x.branches.results(t.Judged())
 	x.coders = append(x.coders, withoutAgents(coders)...)
 	if end == nil || !isNew || t.Ended == memory.Rebuilt && t.State != sia.Escalated {
 		return nil
@@ -564,7 +564,7 @@ func (b *Branches) Restore(ctx context.Context, installation int64, repo sia.Rep
 	if err != nil {
 		return err
 	}
-	coders, _ := b.results(t)
+	coders, _ := b.results(t.Judged())
 	_, err = b.recordResults(ctx, x.outcomes, withoutAgents(coders))
 	return err
 }

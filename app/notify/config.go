@@ -80,14 +80,16 @@ func (c Config) Channels(log *slog.Logger, now func() time.Time) ([]Channel, err
 }
 
 // Secrets returns the secrets in the configuration, for masking. Those of a webhook's address, with which anybody can
-// write to the chat, are in its path or its query.
+// write to the chat, are in its path, its query or its password.
 func (c Config) Secrets() []string {
 	all := []string{c.Password}
 	if u, err := url.Parse(c.URL); err == nil {
 		all = append(all, strings.Split(u.Path, "/")...)
-		for _, values := range u.Query() {
-			all = append(all, values...)
+		for key, values := range u.Query() {
+			all = append(append(all, key), values...)
 		}
+		password, _ := u.User.Password()
+		all = append(all, password)
 	}
 	return all
 }
